@@ -4,7 +4,7 @@
 usage: run.py [--runs N] [--no-peer] [--no-emulator] [--instructions | --instructions=update] [--out FILE]
 
 Prints a table and writes FILE (out/bench.json): rows of workload, packet_hops, cpu_s, packet_hops_per_cpu_s,
-peak_rss_bytes, peer_ratio; and how the emulator fares at 105 000 packets a second, in real time, where it may make
+peak_rss_bytes, peer_ratio; and how the emulator performs at 105 000 packets a second, in real time, where it may make
 network namespaces. CPU seconds and memory are those of the whole process, set-up included; the median of the
 runs is quoted, and each run of ours stands beside one of ns-2. Instruction counts (callgrind, shorter runs) are compared
 with benches/instructions.json and may not grow by more than two per cent.

@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 use live::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink};
 use live::transfer::{
     BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Into, Kind, Layout, Manifest, Playout,
-    Receivers, Store, Tally, Timely, TransferError, Whole,
+    Receivers, Store, Tally, LiveStream, TransferError, Whole,
 };
 use units::{Duration, Time};
 
@@ -52,7 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         1 => hear(&mut Playout::new(Box::new(sink()), tally), bytes),
         2 => {
-            let receivers = Receivers { least: 1 };
+            let receivers = Receivers { min: 1 };
             pay(&mut Fountain::new(manifest(), Box::new(InMemory), receivers, tally), bytes);
         }
         3 => {
@@ -63,7 +63,7 @@ fuzz_target!(|bytes: &[u8]| {
                 .for_each(|piece| program.try_send(piece.to_vec()).expect("there is room"));
             drop(program);
             let second = Duration::from_secs(1);
-            pay(&mut Timely::of_pieces(pieces, "live", 1, 200, second, tally), bytes);
+            pay(&mut LiveStream::of_pieces(pieces, "live", 1, 200, second, tally), bytes);
         }
         _ => {
             let (mut source, _) = Bytes::of_memory(&CONTENT, "file", 1, tally);

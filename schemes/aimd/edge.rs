@@ -21,12 +21,12 @@ impl Aimd {
 
 impl WindowLaw for Aimd {
     #[inline]
-    fn grow(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
+    fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         // W ← W + a/W for each segment acknowledged                                 [YL00 §2]
         Segments(window.0 + self.a * f64::from(ack.packets) / window.0)
     }
 
-    fn shrink(&mut self, window: Segments, _cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
+    fn ssthresh(&mut self, window: Segments, _cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         // W ← b·W                                                                   [YL00 §2, CJ89 §3]
         Segments(self.b * window.0)
     }

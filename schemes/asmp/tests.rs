@@ -45,7 +45,7 @@ impl There {
         Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label }
     }
 
-    /// So many packets before `seq` are missing.
+    /// This many packets before `seq` are missing.
     fn miss(&mut self, seq: u64, packets: u64) {
         let before = self.data(seq, 50, &heading(Rate::from_mbps(1)));
         let gap = Gap { first_missing: seq - packets, packets, before };

@@ -333,7 +333,7 @@ fn the_second_phase_ends_early_when_the_queue_is_gone() {
 
 /// §4.1.1.2: a sample of 20 Mbit/s counts for ten rounds.
 #[test]
-fn the_rate_is_the_greatest_of_ten_rounds() {
+fn the_rate_is_the_maximum_of_ten_rounds() {
     let mut path = Path::new();
     path.rate(20_000);
     path.round();

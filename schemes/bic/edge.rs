@@ -26,7 +26,7 @@ pub struct Bic {
     initial: f64,
     beta: f64,
     low: f64,
-    most: f64,
+    max_increment: f64,
     on_timeout: OnTimeout,
     state: State,
     /// What there was before the last cut.
@@ -47,7 +47,7 @@ pub(super) struct State {
     pub target: f64,
     /// Beyond `max` it searches ever faster.
     pub probing: bool,
-    /// By so many segments per round trip.
+    /// By this many segments per round trip.
     pub step: f64,
     /// Until here; then the step is doubled.
     pub goal: f64,
@@ -73,7 +73,7 @@ impl Bic {
             initial,
             beta: params.beta,
             low: params.low_window,
-            most: params.max_increment,
+            max_increment: params.max_increment,
             on_timeout: params.on_timeout,
             state,
             before: None,
@@ -101,7 +101,7 @@ impl Bic {
     /// One segment more is known delivered.
     #[inline]
     fn grow(&mut self) {
-        let Self { low, most, state: s, .. } = self;
+        let Self { low, max_increment, state: s, .. } = self;
         let w = s.window;
         let grown = if w < *low {
             // W < 14: +1 up to ssthresh, then +1/W                                       [NDNSIM, XHR04 §III]
@@ -112,13 +112,13 @@ impl Bic {
             if grown >= s.goal {
                 s.step *= 2.0;
                 s.goal = grown + s.step;
-                s.probing = s.step < *most;
+                s.probing = s.step < *max_increment;
             }
             grown
         } else {
             // half way to the target within a round trip, by 16 at most                  [NDNSIM, XHR04 §III]
             let distance = s.target - w;
-            let grown = w + if distance < *most { distance } else { *most } / w;
+            let grown = w + if distance < *max_increment { distance } else { *max_increment } / w;
             if grown + EPSILON < s.max {
                 s.min = grown;
                 s.target = (s.max + s.min) / 2.0;
@@ -195,7 +195,7 @@ impl CongestionControl for Bic {
         }
     }
 
-    fn threshold(&self) -> Bytes {
+    fn ssthresh(&self) -> Bytes {
         if self.state.threshold == f64::INFINITY {
             Bytes::UNLIMITED
         } else {

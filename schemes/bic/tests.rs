@@ -103,7 +103,7 @@ fn a_small_window_is_cut_and_grows_as_renos() {
     let (mut bench, mut law) = bic(10);
     bench.congestion(&mut law, Cause::Loss);
     close(law.window().0, 8.0);
-    assert_eq!(law.threshold(), SEGMENT * 8);
+    assert_eq!(law.ssthresh(), SEGMENT * 8);
     for window in [9.0, 9.0 + 1.0 / 9.0] {
         bench.ack(&mut law);
         close(law.window().0, window);

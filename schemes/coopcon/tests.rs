@@ -27,7 +27,7 @@ fn marked(bench: &mut Bench, law: &mut Edge, level: u64, first: bool) -> f64 {
 fn a_consumer_gives_way_by_the_level_once_an_episode() {
     let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(100)));
     assert_eq!(marked(&mut bench, &mut law, 1, true), 90.0);
-    assert_eq!(law.threshold(), Bytes::new(90_000));
+    assert_eq!(law.ssthresh(), Bytes::new(90_000));
     assert_eq!(marked(&mut bench, &mut law, 2, false), 90.0);
     assert_eq!(marked(&mut bench, &mut law, 2, true), 45.0);
     bench.congestion(&mut law, Cause::Timeout);

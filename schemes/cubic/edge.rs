@@ -4,8 +4,8 @@ use contract::{Ack, Cause, Cut, Cx, WindowLaw};
 use units::{Segments, Time, math};
 
 use super::Params;
-use super::linux::Kernel;
-use crate::shared::{Climb, HyStart};
+use super::linux::LinuxCubic;
+use crate::shared::{HyStart, SlowStart};
 
 contract::choice! {
     /// What moves the window towards the cubic.
@@ -45,14 +45,14 @@ pub struct Cubic {
     w_est: f64,
     /// Time from the epoch to the plateau.
     k: f64,
-    /// Begin of this stage of congestion avoidance, moved by the time that does not count; [`Time::NEVER`] before it.
+    /// Start of the current epoch of congestion avoidance, moved by the time that does not count; [`Time::NEVER`] before it.
     epoch: Time,
     /// When the window was last seen.
     last_at: Time,
-    /// The stage follows a timeout, or no cut at all.
-    plateau: bool,
-    /// What takes the place of the curve.
-    kernel: Option<Box<Kernel>>,
+    /// The epoch follows a timeout, or no reduction at all: K is then 0.
+    after_timeout: bool,
+    /// `variant = "linux"`: the growth of Linux in place of the curve.
+    kernel: Option<Box<LinuxCubic>>,
     hystart: Option<Box<HyStart>>,
 }
 
@@ -73,20 +73,20 @@ impl Cubic {
             k: 0.0,
             epoch: Time::NEVER,
             last_at: Time::ZERO,
-            plateau: true,
-            kernel: (params.variant == Variant::Linux).then(|| Box::new(Kernel::new(params))),
+            after_timeout: true,
+            kernel: (params.variant == Variant::Linux).then(|| Box::new(LinuxCubic::new(params))),
             hystart: HyStart::new(params.hystart),
         }
     }
 
-    /// Begins a stage of congestion avoidance with the window `w`.
-    fn begin(&mut self, w: f64, now: Time) {
+    /// Begins an epoch of congestion avoidance with the window `w`.
+    fn begin_epoch(&mut self, w: f64, now: Time) {
         self.epoch = now;
         self.w_est = w;
         if self.w_prior == 0.0 {
             self.w_prior = w;
         }
-        if self.plateau || w >= self.w_max {
+        if self.after_timeout || w >= self.w_max {
             // K = 0 and W_max = cwnd                                              [RFC9438 §4.8, §4.10]
             self.k = 0.0;
             self.w_max = w;
@@ -94,7 +94,7 @@ impl Cubic {
             // K = ∛((W_max − cwnd_epoch)/C)                                       [RFC9438 §4.2, eq. 2]
             self.k = math::cbrt((self.w_max - w) / self.c);
         }
-        self.plateau = false;
+        self.after_timeout = false;
     }
 
     /// The window aimed for, `t` seconds after the epoch. Concave before `k`, convex after it.
@@ -117,13 +117,13 @@ impl Cubic {
 
 impl WindowLaw for Cubic {
     #[inline]
-    fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments {
+    fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments {
         let (w, now) = (window.0, cx.now());
         if let Some(kernel) = &mut self.kernel {
-            return Segments(kernel.grow(w, ack, now));
+            return Segments(kernel.congestion_avoidance(w, ack, now));
         }
         if self.epoch == Time::NEVER {
-            self.begin(w, now);
+            self.begin_epoch(w, now);
         }
         self.last_at = now;
         let t = (now - self.epoch).as_secs_f64();
@@ -145,28 +145,34 @@ impl WindowLaw for Cubic {
         Segments(w + steps * (target - w) / w)
     }
 
-    fn is_whole(&self) -> bool {
+    fn integer_cwnd(&self) -> bool {
         self.kernel.is_some()
     }
 
     #[inline]
-    fn climb(&mut self, window: Segments, step: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Option<Segments> {
+    fn slow_start(
+        &mut self,
+        window: Segments,
+        step: Segments,
+        ack: &Ack,
+        cx: &mut Cx<'_>,
+    ) -> Option<Segments> {
         let mut step = step.0;
         if let Some(kernel) = &mut self.kernel {
             kernel.sample(ack, cx.now());
             step = f64::from(ack.packets);
         }
         if let Some(hystart) = &mut self.hystart {
-            match hystart.climb(window, f64::from(ack.packets), ack, cx) {
-                Climb::Add(more) if hystart.replaces_step() => step = more,
-                Climb::Add(_) => {}
-                Climb::End => return None,
+            match hystart.on_ack(window, f64::from(ack.packets), ack, cx) {
+                SlowStart::Add(more) if hystart.replaces_step() => step = more,
+                SlowStart::Add(_) => {}
+                SlowStart::End => return None,
             }
         }
         Some(Segments(window.0 + step))
     }
 
-    fn shrink(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
+    fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         let w = window.0;
         if cut.cause == Cause::Timeout
             && let Some(hystart) = &mut self.hystart
@@ -174,13 +180,13 @@ impl WindowLaw for Cubic {
             hystart.reset();
         }
         if let Some(kernel) = &mut self.kernel {
-            return Segments(kernel.shrink(w, cut.cause));
+            return Segments(kernel.ssthresh(w, cut.cause));
         }
         self.w_prior = w;
         // W_max = cwnd·(1 + β)/2 if the window did not come back, cwnd otherwise   [RFC9438 §4.7]
         self.w_max = if self.fast_convergence && w < self.w_max { w * (1.0 + self.beta) / 2.0 } else { w };
         self.epoch = Time::NEVER;
-        self.plateau = cut.cause == Cause::Timeout;
+        self.after_timeout = cut.cause == Cause::Timeout;
         // ssthresh = flight_size·β                                                 [RFC9438 §4.6]
         Segments(cut.flight.0 * self.beta)
     }

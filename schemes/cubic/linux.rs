@@ -7,7 +7,7 @@ use super::Params;
 
 /// What the kernel keeps of one connection. Windows in whole segments.
 #[derive(Clone, Debug)]
-pub(super) struct Kernel {
+pub(super) struct LinuxCubic {
     c: f64,
     beta: f64,
     fast_convergence: bool,
@@ -21,7 +21,7 @@ pub(super) struct Kernel {
     /// Begin of this stage of congestion avoidance; [`Time::NEVER`] before it.
     epoch: Time,
     /// Minimum round-trip time; `MAX` before the first sample.
-    least: Duration,
+    min: Duration,
     /// The window that Reno would have, and what was acknowledged towards its next segment.
     w_est: u64,
     towards: u64,
@@ -33,7 +33,7 @@ pub(super) struct Kernel {
     last: (Time, u64),
 }
 
-impl Kernel {
+impl LinuxCubic {
     pub(super) fn new(params: &Params) -> Self {
         Self {
             c: params.c,
@@ -44,10 +44,10 @@ impl Kernel {
             origin: 0,
             k: 0.0,
             epoch: Time::NEVER,
-            least: Duration::MAX,
+            min: Duration::MAX,
             w_est: 0,
             towards: 0,
-            per_segment: LEAST_PER_SEGMENT,
+            per_segment: MIN_PER_SEGMENT,
             credit: 0,
             last: (Time::NEVER, 0),
         }
@@ -59,12 +59,12 @@ impl Kernel {
             return;
         }
         if let Some(rtt) = ack.rtt {
-            self.least = self.least.min(rtt);
+            self.min = self.min.min(rtt);
         }
     }
 
     /// The window after `ack`, in congestion avoidance.
-    pub(super) fn grow(&mut self, window: f64, ack: &Ack, now: Time) -> f64 {
+    pub(super) fn congestion_avoidance(&mut self, window: f64, ack: &Ack, now: Time) -> f64 {
         self.sample(ack, now);
         let (mut w, acked) = (window as u64, u64::from(ack.packets));
         self.count(w, acked, now);
@@ -94,7 +94,7 @@ impl Kernel {
             self.k = math::cbrt(below as f64 / self.c);
             self.origin = self.w_max.max(w);
         }
-        let ahead = if self.least == Duration::MAX { Duration::ZERO } else { self.least };
+        let ahead = if self.min == Duration::MAX { Duration::ZERO } else { self.min };
         let t = (now - self.epoch + ahead).as_secs_f64() - self.k;
         // W_cubic(t + RTT_min), the difference to the plateau in whole segments
         let off = (self.c * math::cube(t.abs())) as u64;
@@ -109,7 +109,7 @@ impl Kernel {
             self.be_friendly(w);
         }
         // half as much again each round at most                                     [RFC9438 §4.2]
-        self.per_segment = self.per_segment.max(LEAST_PER_SEGMENT);
+        self.per_segment = self.per_segment.max(MIN_PER_SEGMENT);
     }
 
     /// The window is to be where Reno's would be within a round, if that is larger.
@@ -127,7 +127,7 @@ impl Kernel {
     }
 
     /// The threshold after a cut of the window `w`.
-    pub(super) fn shrink(&mut self, window: f64, cause: Cause) -> f64 {
+    pub(super) fn ssthresh(&mut self, window: f64, cause: Cause) -> f64 {
         let w = window as u64;
         // W_max = cwnd·(1 + β)/2 if the window did not come back, cwnd otherwise    [RFC9438 §4.7]
         let lowered = (window * (1.0 + self.beta) / 2.0) as u64;
@@ -136,9 +136,9 @@ impl Kernel {
         if cause == Cause::Timeout {
             // all is forgotten
             self.w_max = 0;
-            self.least = Duration::MAX;
+            self.min = Duration::MAX;
             self.last = (Time::NEVER, 0);
-            self.per_segment = LEAST_PER_SEGMENT;
+            self.per_segment = MIN_PER_SEGMENT;
             (self.towards, self.w_est) = (0, 0);
         }
         // ssthresh = cwnd·β: of the window, not of what is in flight
@@ -147,6 +147,6 @@ impl Kernel {
 }
 
 /// Least acknowledged for a segment more.
-const LEAST_PER_SEGMENT: u64 = 2;
+const MIN_PER_SEGMENT: u64 = 2;
 /// Lifetime of the computed value while the window does not change.
 const AGAIN_AFTER: Duration = Duration::from_micros(31_250);

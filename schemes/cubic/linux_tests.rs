@@ -62,7 +62,7 @@ fn what_is_in_flight_does_not_count() {
     assert_eq!(window(&cubic), 70.0);
 }
 
-/// 100 → 70. K = ∛(30/0.4004) = 4.2155 s. Just after the cut with a least round trip of 100 ms, t − K = −4.1155 and the cubic is 27.9
+/// 100 → 70. K = ∛(30/0.4004) = 4.2155 s. Just after the cut with a minimum round trip of 100 ms, t − K = −4.1155 and the cubic is 27.9
 /// below the plateau, of which 27 count: the target is 73 and 70/3 = 23 segments acknowledged make one more.
 #[test]
 fn so_many_acknowledged_make_one_more() {
@@ -168,7 +168,7 @@ fn a_growing_delay_ends_slow_start() {
     let before = window(&cubic);
     give(&mut bench, &mut cubic, 113, false);
     assert!(!cubic.in_slow_start());
-    assert_eq!(cubic.threshold(), SEGMENT * before as u64);
+    assert_eq!(cubic.ssthresh(), SEGMENT * before as u64);
 }
 
 /// Below 16 segments nothing is looked for.
@@ -222,7 +222,7 @@ fn hystart_plus_slows_down_for_five_rounds() {
     }
     round(&mut bench, &mut cubic, 113);
     assert!(!cubic.in_slow_start());
-    assert_eq!(cubic.threshold(), units::Bytes::new(37_750));
+    assert_eq!(cubic.ssthresh(), units::Bytes::new(37_750));
 }
 
 /// RFC 9406 §4.2: a delay that falls below the one that alarmed calls it off.

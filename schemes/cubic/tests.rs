@@ -141,7 +141,7 @@ fn a_timeout_leads_to_slow_start_and_then_to_a_plateau_where_it_ends() {
     let (mut bench, mut law) = cubic(40);
     bench.congestion(&mut law, Cause::Timeout);
     close(law.window().0, 1.0);
-    assert_eq!(law.threshold(), SEGMENT * 28);
+    assert_eq!(law.ssthresh(), SEGMENT * 28);
     while law.in_slow_start() {
         bench.ack(&mut law);
     }
@@ -164,7 +164,7 @@ fn a_spurious_cut_is_undone() {
     close(law.window().0, window);
     close(law.law().k(), k);
     close(law.law().w_max().0, w_max);
-    assert_eq!(law.threshold(), SEGMENT * 70);
+    assert_eq!(law.ssthresh(), SEGMENT * 70);
 }
 
 /// §5.8: ten seconds without enough data to send move the window no further than none.

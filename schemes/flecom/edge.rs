@@ -48,7 +48,7 @@ impl CongestionControl for Edge {
         Allowance::window(self.law.allowed())
     }
 
-    fn threshold(&self) -> Bytes {
-        self.law.threshold()
+    fn ssthresh(&self) -> Bytes {
+        self.law.ssthresh()
     }
 }

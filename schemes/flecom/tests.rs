@@ -77,7 +77,7 @@ fn gate(hops: u32) -> (Gate, Trends) {
 }
 
 #[test]
-fn the_next_data_that_leaves_carries_the_greatest_cut() {
+fn the_next_data_that_leaves_carries_the_maximum_cut() {
     let (mut gate, mut law) = gate(2);
     let (mut asks, mut first, mut second) = (interest(name(1), 1), data(name(2)), data(name(3)));
     gate.dequeue(&mut law, &mut asks, FAR, ms(10));

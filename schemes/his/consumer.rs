@@ -84,7 +84,7 @@ impl CongestionControl for Consumer {
         Allowance::window(self.allowed)
     }
 
-    fn threshold(&self) -> Bytes {
+    fn ssthresh(&self) -> Bytes {
         if self.threshold == f64::INFINITY {
             Bytes::UNLIMITED
         } else {

@@ -60,7 +60,7 @@ impl Pie {
             (self.reckoned_at, self.burst) = (now, params.pie_max_burst);
         }
         let target_s = params.pie_target.as_secs_f64();
-        let mut left = MOST_INTERVALS;
+        let mut left = MAX_INTERVALS;
         while now.saturating_since(self.reckoned_at) >= params.pie_update_interval {
             self.reckoned_at = if left == 0 { now } else { self.reckoned_at + params.pie_update_interval };
             left = left.saturating_sub(1);
@@ -147,4 +147,4 @@ fn spaced(interval: Duration, count: u32) -> Duration {
 }
 
 /// Our choice: after a long silence not every interval is computed.
-const MOST_INTERVALS: u32 = 100;
+const MAX_INTERVALS: u32 = 100;

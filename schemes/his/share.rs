@@ -19,9 +19,9 @@ pub(super) struct Both {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Allowed {
     /// Where the other side asks for all that it may.
-    pub least: f64,
+    pub min: f64,
     /// Where it asks for nothing.
-    pub most: f64,
+    pub max: f64,
     /// What the other side may ask for.
     pub expected: f64,
 }
@@ -32,12 +32,12 @@ impl Both {
         // r₁ = d_in/i_out, r₂ = d_out/i_in                                               [WRNOR13, CCNEW]
         let (r1, r2) = (d_in / i_out, d_out / i_in);
         // s_max = c₂/r₁
-        let most = c2 / r1;
+        let max = c2 / r1;
         if r1 * r2 <= 1.0 {
             // our choice: where Data are no larger than Interests nothing needs to be shared out
-            return Allowed { least: c1.min(most), most, expected: c2.min(c1 / r2) };
+            return Allowed { min: c1.min(max), max, expected: c2.min(c1 / r2) };
         }
-        let (least, expected) = if c1 / c2 < 2.0 * r2 / (r1 * r2 + 1.0) {
+        let (min, expected) = if c1 / c2 < 2.0 * r2 / (r1 * r2 + 1.0) {
             // the outward direction is the tight one
             (c1 / 2.0, c1 / (2.0 * r2))
         } else if c1 / c2 > (r1 * r2 + 1.0) / (2.0 * r1) {
@@ -46,19 +46,19 @@ impl Both {
         } else {
             ((r2 * c2 - c1) / (r1 * r2 - 1.0), (r1 * c1 - c2) / (r1 * r2 - 1.0))
         };
-        Allowed { least, most, expected }
+        Allowed { min, max, expected }
     }
 
     /// s, in bit/s of Interests, while Interests come in at `observed` bit/s.
     pub(super) fn rate(&self, observed: f64, headroom: f64) -> f64 {
-        let Allowed { least, most, expected } = self.allowed();
+        let Allowed { min, max, expected } = self.allowed();
         let expected = expected * headroom;
         // s = s_min                                    if obs ≥ exp
         //   = s_min + (s_max − s_min)·(1 − obs/exp)²   otherwise                          [WRNOR13, CCNEW]
         if observed >= expected {
-            return least;
+            return min;
         }
         let idle = 1.0 - observed / expected;
-        least + (most - least) * idle * idle
+        min + (max - min) * idle * idle
     }
 }

@@ -31,8 +31,8 @@ fn name(segment: u64) -> Name {
 #[test]
 fn equal_directions_share_alike() {
     let allowed = both(1e7, 1e7).allowed();
-    close(allowed.most, 4e5);
-    close(allowed.least, 24e7 / 624.0);
+    close(allowed.max, 4e5);
+    close(allowed.min, 24e7 / 624.0);
     close(allowed.expected, 24e7 / 624.0);
 }
 
@@ -41,24 +41,24 @@ fn equal_directions_share_alike() {
 #[test]
 fn a_tight_direction_is_halved() {
     let out = both(1e6, 5e7).allowed();
-    close(out.least, 5e5);
+    close(out.min, 5e5);
     close(out.expected, 2e4);
-    close(out.most, 2e6);
+    close(out.max, 2e6);
     let inward = both(5e7, 1e6).allowed();
-    close(inward.least, 2e4);
+    close(inward.min, 2e4);
     close(inward.expected, 5e5);
-    close(inward.most, 4e4);
+    close(inward.max, 4e4);
 }
 
 /// [WRNOR13]: nothing observed: s_max; half of what is expected: s_min + (s_max − s_min)/4; all of it, with headroom: s_min.
 #[test]
 fn the_rate_falls_with_the_square_of_what_the_other_side_leaves() {
     let both = both(1e7, 1e7);
-    let least = 24e7 / 624.0;
+    let min = 24e7 / 624.0;
     close(both.rate(0.0, 0.98), 4e5);
-    close(both.rate(0.98 * least / 2.0, 0.98), least + (4e5 - least) / 4.0);
-    close(both.rate(0.98 * least, 0.98), least);
-    close(both.rate(1e9, 0.98), least);
+    close(both.rate(0.98 * min / 2.0, 0.98), min + (4e5 - min) / 4.0);
+    close(both.rate(0.98 * min, 0.98), min);
+    close(both.rate(1e9, 0.98), min);
 }
 
 /// At the edge of the two forms they give the same.
@@ -67,7 +67,7 @@ fn the_forms_meet() {
     for ratio in [50.0 / 626.0, 626.0 / 50.0] {
         let (below, above) =
             (both(1e7 * ratio * 0.999_999, 1e7).allowed(), both(1e7 * ratio * 1.000_001, 1e7).allowed());
-        assert!((below.least / above.least - 1.0).abs() < 1e-4);
+        assert!((below.min / above.min - 1.0).abs() < 1e-4);
         assert!((below.expected / above.expected - 1.0).abs() < 1e-4);
     }
 }
@@ -115,8 +115,8 @@ fn a_full_line_refuses() {
 fn what_the_other_side_asks_for_is_measured() {
     let (mut node, mut law) = shaper(&Params { size_gain: 1.0, ..Params::default() });
     let quiet = law.rate(UP, &mut node);
-    let most = 1e7 * 40.0 / 1000.0;
-    close(quiet, most);
+    let max = 1e7 * 40.0 / 1000.0;
+    close(quiet, max);
     for segment in 0..120 {
         contract::LinkLaw::on_interest_in(&mut law, &interest(name(segment), 1), UP, &mut node);
     }
@@ -125,7 +125,7 @@ fn what_the_other_side_asks_for_is_measured() {
     // i_in is 50 now, i_out still 40: r₁ = 25, r₂ = 20: (20·10⁷ − 10⁷)/(25·20 − 1)
     close(law.rate(UP, &mut node), 19e7 / 499.0);
     node.now += Duration::from_millis(100);
-    close(law.rate(UP, &mut node), most);
+    close(law.rate(UP, &mut node), max);
 }
 
 fn lane(packets: u32, since: Time) -> LaneView {
@@ -196,7 +196,7 @@ fn a_refusal_halves_what_is_in_flight() {
     close(law.window().0, 8.0);
     bench.congestion(&mut law, Cause::Refused);
     close(law.window().0, 4.0);
-    assert_eq!(law.threshold(), SEGMENT * 4);
+    assert_eq!(law.ssthresh(), SEGMENT * 4);
     bench.ack(&mut law);
     close(law.window().0, 4.25);
     let more = Congestion { cause: Cause::Refused, bytes: SEGMENT, in_flight: SEGMENT * 4, first: false };

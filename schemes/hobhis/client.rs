@@ -10,7 +10,7 @@ use super::Params;
 pub struct Client {
     rate: Rate,
     start: Rate,
-    least: Rate,
+    min: Rate,
     follows: bool,
 }
 
@@ -20,7 +20,7 @@ impl Client {
         Self {
             rate: params.initial_rate,
             start: params.initial_rate,
-            least: params.min_rate,
+            min: params.min_rate,
             follows: params.client,
         }
     }
@@ -29,10 +29,10 @@ impl Client {
 impl CongestionControl for Client {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
-        // the least of the path's shaping rates; zero where nobody wrote one                 [RF14]
+        // the minimum of the path's shaping rates; zero where nobody wrote one                 [RF14]
         let written = ack.label.0[0];
         if self.follows && written != 0 {
-            self.rate = Rate::from_bps(written.min(MOST)).max(self.least);
+            self.rate = Rate::from_bps(written.min(MAX)).max(self.min);
         }
     }
 
@@ -50,4 +50,4 @@ impl CongestionControl for Client {
 }
 
 /// No link is faster, in bit/s.
-const MOST: u64 = 1 << 42;
+const MAX: u64 = 1 << 42;

@@ -363,7 +363,7 @@ impl LinkLaw for Shaper {
             if rate.is_finite() {
                 let bps = (rate * 8.0 * data.size().as_f64()).max(1.0) as u64;
                 let written = &mut data.label.0[0];
-                // the least of the path                                                    [RF14]
+                // the minimum of the path                                                    [RF14]
                 *written = if *written == 0 { bps } else { bps.min(*written) };
             }
         }

@@ -187,7 +187,7 @@ fn clients_do_not_shape() {
 /// With h = 0.05, one conversation, nothing waits: 125 + 0.05·60/0.1 = 155 Data/s are 1.24 Mbit/s. Of two, each with half of both:
 /// 62.5 + 0.05·30/0.1 = 77.5/s are 620 kbit/s. What another router wrote stays if it is less.
 #[test]
-fn data_carry_the_least_rate_of_the_path() {
+fn data_carry_the_minimum_rate_of_the_path() {
     let (mut node, mut law) = shaper(&Params::default());
     let written = |node: &mut Gate, law: &mut Shaper, content: usize, before: u64| {
         node.interest(law, name(content, 1), DOWN, UP);

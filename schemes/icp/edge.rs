@@ -49,8 +49,8 @@ impl Icp {
         self.recent.push(rtt);
         if self.recent.is_full() {
             // τ = RTTmin + δ·(RTTmax − RTTmin)                                          [ICP12, CCNPL]
-            let range = self.recent.greatest() - self.recent.least();
-            self.timer = self.recent.least() + range.scaled(self.delta);
+            let range = self.recent.max() - self.recent.min();
+            self.timer = self.recent.min() + range.scaled(self.delta);
         }
     }
 }

@@ -62,9 +62,9 @@ impl CongestionControl for Ledbat {
         let acked = ack.bytes.in_segments(self.segment).0;
         let aim = self.window + gain * off_target * acked / self.window;
         // max_allowed_cwnd = flightsize + ALLOWED_INCREASE·MSS, flightsize before this acknowledgement
-        let most = ack.in_flight.in_segments(self.segment).0 + allowed_increase;
+        let max = ack.in_flight.in_segments(self.segment).0 + allowed_increase;
         // cwnd = max(min(cwnd, max_allowed_cwnd), MIN_CWND·MSS)
-        self.set(aim.min(most).max(min_cwnd));
+        self.set(aim.min(max).max(min_cwnd));
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {

@@ -36,7 +36,7 @@ contract::params! {
     /// Minutes whose minimum delay makes the base delay.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
     /// Number of samples, none older than a round trip, whose minimum is the current delay.
-    current_filter: u32 = 4, within 1..=1000, from "our choice: RFC6817 §3.1.2 leaves the filter open; the least of four is not moved by a delayed acknowledgement";
+    current_filter: u32 = 4, within 1..=1000, from "our choice: RFC6817 §3.1.2 leaves the filter open; the minimum of four is not moved by a delayed acknowledgement";
     /// Window at the start, in segments.
     init_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
     /// Minimum window, in segments, except after a timeout.

@@ -10,7 +10,7 @@ fn ledbat() -> (Bench, Ledbat) {
     (Bench::new(), control(&Params::default(), &setup(10)))
 }
 
-/// With a window of so many segments.
+/// With a window of this many segments.
 fn at_window(segments: f64) -> (Bench, Ledbat) {
     (Bench::new(), control(&Params { init_cwnd: segments, ..Params::default() }, &setup(10)))
 }
@@ -99,7 +99,7 @@ fn the_window_is_at_least_two_segments() {
     close(law.window().0, 2.0);
 }
 
-/// §3.1.1: the base is the least of ten minutes, so a route that became longer is a queue for ten minutes and then no more.
+/// §3.1.1: the base is the minimum of ten minutes, so a route that became longer is a queue for ten minutes and then no more.
 #[test]
 fn the_base_delay_is_forgotten_after_ten_minutes() {
     let (mut bench, mut law) = ledbat();

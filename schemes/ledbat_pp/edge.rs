@@ -24,7 +24,7 @@ pub struct LedbatPp {
     slowdown_at: Time,
     /// When the present one began.
     slowed_at: Option<Time>,
-    /// Until then the window is held at its least.
+    /// Until then the window is held at its minimum.
     frozen_until: Time,
 }
 
@@ -146,14 +146,14 @@ impl CongestionControl for LedbatPp {
     }
 
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-        let least = self.params.min_cwnd;
+        let min = self.params.min_cwnd;
         if event.first {
             if cx.now() < self.frozen_until {
                 // what is lost now left before the slowdown: half of the window that was           [RFC6817 §2.4.2]
-                self.threshold = (self.threshold / 2.0).max(least);
+                self.threshold = (self.threshold / 2.0).max(min);
             } else {
                 // half, at most once per round trip                                                [RFC6817 §2.4.2]
-                self.threshold = (self.window / 2.0).max(least);
+                self.threshold = (self.window / 2.0).max(min);
                 self.set(self.window.min(self.threshold));
             }
         }
@@ -175,7 +175,7 @@ impl CongestionControl for LedbatPp {
         self.set(self.window.min(self.params.min_cwnd));
     }
 
-    fn threshold(&self) -> Bytes {
+    fn ssthresh(&self) -> Bytes {
         if self.threshold == f64::INFINITY {
             Bytes::UNLIMITED
         } else {

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Time};
 use super::{LedbatPp, Params, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
-/// A connection whose round trips take so many milliseconds where the queue is empty.
+/// A connection whose round trips take this many milliseconds where the queue is empty.
 fn law(base_ms: u64) -> (Bench, LedbatPp) {
     let mut bench = Bench::new();
     bench.now = Time::ZERO + Duration::from_secs(1);
@@ -18,7 +18,7 @@ fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
 }
 
-/// One segment acknowledged, the queue adding so many milliseconds.
+/// One segment acknowledged, the queue adding this many milliseconds.
 fn ack(bench: &mut Bench, law: &mut LedbatPp, queue_ms: u64, round_ended: bool) {
     let rtt = bench.rtt + Duration::from_millis(queue_ms);
     let ack = Ack { rtt: Some(rtt), rtt_smoothed: rtt, round_ended, ..bench.an_ack(law) };
@@ -63,7 +63,7 @@ fn slow_start_grows_by_the_gain() {
         ack(&mut bench, &mut law, 0, false);
         close(law.window().0, window);
     }
-    assert_eq!(law.threshold(), Bytes::UNLIMITED);
+    assert_eq!(law.ssthresh(), Bytes::UNLIMITED);
 }
 
 /// §4.1: 45 ms are 3/4 of the target: at that it goes on, above it the first slow start is over, with the window as it is.
@@ -80,7 +80,7 @@ fn the_first_slow_start_ends_above_three_quarters_of_the_target() {
         ack(&mut bench, &mut law, 46, false);
         close(law.window().0, window);
     }
-    assert_eq!(law.threshold(), SEGMENT * 10);
+    assert_eq!(law.ssthresh(), SEGMENT * 10);
     // two round trips of 166 ms later
     assert_eq!(law.next_slowdown(), bench.now + Duration::from_millis(332));
 }
@@ -143,7 +143,7 @@ fn slowdowns_come_after_nine_times_what_the_last_one_took() {
     bench.now = first;
     ack(&mut bench, &mut law, 0, false);
     close(law.window().0, 2.0);
-    assert_eq!(law.threshold(), Bytes::new((full * 1000.0) as u64));
+    assert_eq!(law.ssthresh(), Bytes::new((full * 1000.0) as u64));
     // held at two, whatever comes
     bench.now += Duration::from_millis(239);
     ack(&mut bench, &mut law, 0, true);
@@ -189,7 +189,7 @@ fn a_loss_halves_the_window_or_the_goal_of_a_slowdown() {
     ack(&mut bench, &mut law, 0, false);
     bench.congestion(&mut law, Cause::Loss);
     close(law.window().0, 2.0);
-    assert_eq!(law.threshold(), SEGMENT * 4);
+    assert_eq!(law.ssthresh(), SEGMENT * 4);
     bench.now += Duration::from_millis(300);
     for window in [3.0, 4.0] {
         ack(&mut bench, &mut law, 0, false);

@@ -283,7 +283,7 @@ fn without_a_cap_the_rate_of_a_link_that_is_no_bottleneck_grows_without_end() {
 }
 
 #[test]
-fn a_queue_that_is_long_for_its_round_trip_leaves_the_least_rate() {
+fn a_queue_that_is_long_for_its_round_trip_leaves_the_minimum_rate() {
     let mut rater = Rater::new(1000.0);
     for _ in 0..60 {
         // βq/d = 0.1·200/0.01 = 2000, above C
@@ -406,12 +406,12 @@ fn the_offer_follows_the_rate_at_each_tick_only() {
 }
 
 proptest! {
-    /// S1-13: what Data says at the end of a path is the least of what the links offered when it passed.
+    /// S1-13: what Data says at the end of a path is the minimum of what the links offered when it passed.
     #[test]
-    fn data_carries_the_least_rate_of_its_path(
+    fn data_carries_the_minimum_rate_of_its_path(
         path in prop::collection::vec((1_000u64..1_000_000_000, 0u32..400), 1..8),
     ) {
-        let (mut label, mut least) = (Label([0; 4]), f64::INFINITY);
+        let (mut label, mut min) = (Label([0; 4]), f64::INFINITY);
         for (bps, interests) in path {
             let (mut node, mut law) = node_with(&Params::default(), &[ACCESS, Rate::from_bps(bps)]);
             for _ in 0..interests {
@@ -419,9 +419,9 @@ proptest! {
             }
             run(&mut law, &mut node, ms(300));
             let own = bring(&mut law, &mut node, FaceId(1), None, Label([0; 4]));
-            least = least.min(words::offered(own).expect("stamped").as_bps_f64());
+            min = min.min(words::offered(own).expect("stamped").as_bps_f64());
             label = bring(&mut law, &mut node, FaceId(1), None, label);
-            prop_assert_eq!(words::offered(label).expect("stamped").as_bps_f64(), least);
+            prop_assert_eq!(words::offered(label).expect("stamped").as_bps_f64(), min);
         }
     }
 
@@ -451,7 +451,7 @@ fn the_round_trip_time_of_a_link_is_smoothed_from_its_first_sample() {
 }
 
 #[test]
-fn what_is_shown_is_the_link_that_was_asked_most() {
+fn what_is_shown_is_the_link_with_the_maximum_demand() {
     let (mut node, mut law) = node_with(&Params::default(), &[ACCESS, CORE]);
     run(&mut law, &mut node, ms(100));
     assert!(close(node.probed("upstream_capacity"), 1000.0), "of equals the first");

@@ -233,9 +233,9 @@ proptest! {
         prop_assert!((total - best.max(leftovers) as f64).abs() < 1e-6);
     }
 
-    /// Any label can be read; stamping gives the least of both rates and the node's own link.
+    /// Any label can be read; stamping gives the minimum of both rates and the node's own link.
     #[test]
-    fn labels_carry_the_least_rates_and_the_last_link(
+    fn labels_carry_the_minimum_rates_and_the_last_link(
         noise in any::<[u64; 4]>(),
         stamps in prop::collection::vec((1u64..1_000_000, 1u64..1_000_000, 0u32..100), 1..6),
     ) {
@@ -245,9 +245,9 @@ proptest! {
         prop_assert!(words::offered(foreign).is_some());
         let mut label = Label::default();
         stamps.iter().for_each(|(a, b, face)| words::stamp(&mut label, offer(FaceId(*face), *a, *b)));
-        let least = |pick: fn(&(u64, u64, u32)) -> u64| stamps.iter().map(pick).min().expect("some");
+        let min = |pick: fn(&(u64, u64, u32)) -> u64| stamps.iter().map(pick).min().expect("some");
         let last = FaceId(stamps[stamps.len() - 1].2);
-        prop_assert_eq!(words::offered(label), Some(offer(last, least(|s| s.0), least(|s| s.1))));
+        prop_assert_eq!(words::offered(label), Some(offer(last, min(|s| s.0), min(|s| s.1))));
     }
 }
 

@@ -44,11 +44,10 @@ pub(crate) fn offered(label: Label) -> Option<Offer> {
 #[inline]
 pub(crate) fn stamp(label: &mut Label, own: Offer) {
     let before = offered(*label);
-    let least =
-        |own: Rate, before: Option<Rate>| before.map_or(own, |before| before.min(own)).as_bps().max(1);
+    let min = |own: Rate, before: Option<Rate>| before.map_or(own, |before| before.min(own)).as_bps().max(1);
     *label = Label([
-        least(own.primary, before.map(|offer| offer.primary)),
-        least(own.secondary, before.map(|offer| offer.secondary)),
+        min(own.primary, before.map(|offer| offer.primary)),
+        min(own.secondary, before.map(|offer| offer.secondary)),
         u64::from(own.path.0) + 1,
         0,
     ]);

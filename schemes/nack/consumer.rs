@@ -24,7 +24,7 @@ pub struct Consumer {
     allowed: Bytes,
     initial: f64,
     window: f64,
-    most: f64,
+    max: f64,
     law: Window,
 }
 
@@ -37,7 +37,7 @@ impl Consumer {
             allowed: Bytes::ZERO,
             initial,
             window: initial,
-            most: f64::from(params.max_window),
+            max: f64::from(params.max_window),
             law: params.consumer,
         };
         law.set(initial);
@@ -52,7 +52,7 @@ impl Consumer {
     #[inline]
     fn set(&mut self, window: f64) {
         // differs: a window of nothing, which is asked for again twice a second, is one of one segment
-        self.window = window.min(self.most).max(1.0);
+        self.window = window.min(self.max).max(1.0);
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 }

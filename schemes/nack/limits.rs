@@ -48,8 +48,8 @@ pub(super) struct Limit {
     capacity: f64,
     /// L, in packets.
     pub limit: f64,
-    /// Greatest L.
-    most: f64,
+    /// Maximum L.
+    max: f64,
     /// Smoothed round-trip time of the face, in seconds; 0 before the first.
     rtt_s: f64,
     /// What is in the bucket, in packets.
@@ -62,8 +62,8 @@ impl Limit {
     pub(super) fn new(rate_in: Rate, rules: &Rules) -> Self {
         // B = C/8/(1100 + 40)·RTT                                                        [CAWKA, YIC]
         let capacity = rate_in.as_bps_f64() / 8.0 / rules.packet;
-        let most = (capacity * rules.rtt_s).max(1.0);
-        Self { capacity, limit: most, most, rtt_s: 0.0, level: 0.0, drained_at: Time::ZERO }
+        let max = (capacity * rules.rtt_s).max(1.0);
+        Self { capacity, limit: max, max, rtt_s: 0.0, level: 0.0, drained_at: Time::ZERO }
     }
 
     /// Whether one more Interest may leave while `out` are out; then it is counted.
@@ -99,10 +99,10 @@ impl Limit {
         if let Some(rtt_s) = rtt_s.filter(|rtt_s| *rtt_s > 0.0) {
             // our choice: smoothed as a round-trip time is for TCP
             self.rtt_s = if self.rtt_s == 0.0 { rtt_s } else { self.rtt_s + (rtt_s - self.rtt_s) / 8.0 };
-            self.most = (self.capacity * self.reckoned(rules)).max(1.0);
+            self.max = (self.capacity * self.reckoned(rules)).max(1.0);
         }
         // L ← L + 1, within 0 and C·RTT                                                  [YIC]
-        self.limit = (self.limit + 1.0).min(self.most);
+        self.limit = (self.limit + 1.0).min(self.max);
     }
 
     /// The face refused.

@@ -27,7 +27,7 @@ fn status(node: &Crossroads, law: &Strategy, face: FaceId) -> Status {
     law.status(&FibEntry { prefix: NameId(1), index: 0, hops: &node.hops }, face)
 }
 
-/// Asks for so many segments, from number `first` on.
+/// Asks for this many segments, from number `first` on.
 fn ask(node: &mut Crossroads, law: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
     (first..first + count).map(|segment| node.interest(law, segment, CONSUMER)).collect()
 }

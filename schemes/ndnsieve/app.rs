@@ -152,7 +152,7 @@ impl App {
     /// or where nothing is known of one of its links.
     fn metric(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &mut AppCx<'_, '_>) -> Option<f64> {
         let net = cx.net();
-        let mut most: f64 = 0.0;
+        let mut max: f64 = 0.0;
         for port in self.path(node, prefix, hop, cx)? {
             operation(Count::Switching, 1, cx);
             // Data come the other way
@@ -166,9 +166,9 @@ impl App {
             };
             let occupancy = self.rules.occupancy(seen.status.backlog, ratio(seen.status.occupancy));
             // metric = max 10 · β · e^ε over the links of the path                                  [SIEVE eq. 3]
-            most = most.max(metric(ratio(seen.status.load), occupancy));
+            max = max.max(metric(ratio(seen.status.load), occupancy));
         }
-        Some(most)
+        Some(max)
     }
 
     /// The cost calculator: metrics of all next hops of the shunt router [SIEVE Algorithm 1].

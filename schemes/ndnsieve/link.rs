@@ -22,18 +22,18 @@ struct Queue {
     severe: bool,
     /// The detection period, counted from the first.
     period: u64,
-    /// The least backlog in it.
-    least: u32,
+    /// The minimum backlog in it.
+    min: u32,
 }
 
-const NEW: Queue = Queue { severe: false, period: 0, least: u32::MAX };
+const NEW: Queue = Queue { severe: false, period: 0, min: u32::MAX };
 
 impl Link {
     pub(crate) fn new(rules: &Rules) -> Self {
         Self { rules: rules.clone(), queues: Vec::new(), began: Time::ZERO, operations: 0 }
     }
 
-    /// Takes in that so many packets wait behind one that leaves now; whether congestion is severe.
+    /// Takes in that this many packets wait behind one that leaves now; whether congestion is severe.
     fn look(&mut self, face: FaceId, backlog: u32, filled: f64, now: Time) -> bool {
         let Some(queue) = self.queues.get_mut(face.index()) else { return false };
         self.operations += 1;
@@ -42,15 +42,15 @@ impl Link {
             queue.severe = self.rules.is_severe(backlog, filled);
             return queue.severe;
         };
-        // differs: a queue that is long for a moment is a burst and no congestion; its least length in a period decides the next
+        // differs: a queue that is long for a moment is a burst and no congestion; its minimum length in a period decides the next
         let period = now.saturating_since(self.began).as_nanos() / span.as_nanos().max(1);
         if period != queue.period {
             self.operations += 1;
-            let known = period == queue.period + 1 && queue.least != u32::MAX;
-            queue.severe = known && self.rules.is_severe(queue.least, filled);
-            (queue.period, queue.least) = (period, u32::MAX);
+            let known = period == queue.period + 1 && queue.min != u32::MAX;
+            queue.severe = known && self.rules.is_severe(queue.min, filled);
+            (queue.period, queue.min) = (period, u32::MAX);
         }
-        queue.least = queue.least.min(backlog);
+        queue.min = queue.min.min(backlog);
         queue.severe
     }
 }

@@ -111,11 +111,11 @@ pub(crate) fn metric(load: f64, occupancy: f64) -> f64 {
 
 /// A metric as an order carries it: in thousandths.
 pub(crate) fn cost(metric: f64) -> u32 {
-    (metric * 1000.0).round().clamp(0.0, f64::from(MOST)) as u32
+    (metric * 1000.0).round().clamp(0.0, f64::from(MAX)) as u32
 }
 
 /// A next hop that nothing is known of, or that no prefix may move to now, costs at least as much as the present one.
-const MOST: u32 = u32::MAX / 2;
+const MAX: u32 = u32::MAX / 2;
 
 /// Whether a prefix may move from a next hop that `here` prefixes take to one that `there` take.
 pub(crate) fn evens_out(here: usize, there: usize, moved_before: bool) -> bool {

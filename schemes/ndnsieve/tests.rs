@@ -368,7 +368,7 @@ fn literally_data_are_marked_that_leave_more_than_450_packets_behind() {
 }
 
 #[test]
-fn calibrated_the_least_queue_of_a_period_of_20_ms_decides_the_next() {
+fn calibrated_the_minimum_queue_of_a_period_of_20_ms_decides_the_next() {
     let rules = calibrated();
     // in the first period the minimum is 4, in the second 3
     let departures = [(0, 9), (10, 4), (19, 30), (20, 9), (30, 3), (39, 50), (40, 50), (59, 60), (60, 4)];

@@ -118,11 +118,11 @@ impl CongestionControl for Consumer {
         }
     }
 
-    fn threshold(&self) -> Bytes {
+    fn ssthresh(&self) -> Bytes {
         match &self.law {
-            Law::Aimd(law) => law.threshold(),
-            Law::Bic(law) => law.threshold(),
-            Law::Cubic(law) => law.threshold(),
+            Law::Aimd(law) => law.ssthresh(),
+            Law::Bic(law) => law.ssthresh(),
+            Law::Cubic(law) => law.ssthresh(),
         }
     }
 }

@@ -470,7 +470,7 @@ fn the_window_can_move_otherwise() {
     assert_eq!(law.window().0, 32.0);
     bench.ack(&mut law);
     assert!(law.window().0 > 32.0 && law.window().0 < 32.5, "{}", law.window().0);
-    assert_eq!(law.threshold(), Bytes::new(32_000));
+    assert_eq!(law.ssthresh(), Bytes::new(32_000));
 }
 
 /// Each Interest looks at the shares of the three next hops, each mark changes three.

@@ -53,7 +53,7 @@ params! {
     /// Timeout before the first round-trip time, and while there is no acker.
     initial_timeout: Duration = Duration::from_secs(3), within "10 ms"..="1000 s", from "PGMCC; OPENPGM";
     /// Minimum timeout afterwards.
-    min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: as the TCP of this house, ns-2 and Linux; RFC6298 §2.4 asks for 1 s";
+    min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: as Thalweg's TCP, ns-2 and Linux; RFC6298 §2.4 asks for 1 s";
     /// Maximum timeout.
     max_timeout: Duration = Duration::from_secs(60), within "10 ms"..="1000 s", from "RFC6298 §2.5";
     /// Number of consecutive timeouts after which the acker is removed.

@@ -100,12 +100,12 @@ pub(super) fn probability(rtt: Duration, recent: &Recent, params: &Params) -> f6
     if !recent.is_full() {
         return 0.0;
     }
-    let (least, greatest) = (recent.least(), recent.greatest());
-    if greatest == least {
+    let (min, max) = (recent.min(), recent.max());
+    if max == min {
         return params.p_min;
     }
     // p = p_min + Δp·(m − min_r)/(max_r − min_r)                                        [CGMPW13, HICN, CCNPL]
-    let above = rtt.saturating_sub(least).as_secs_f64() / (greatest - least).as_secs_f64();
+    let above = rtt.saturating_sub(min).as_secs_f64() / (max - min).as_secs_f64();
     params.p_min + params.delta_p * above
 }
 

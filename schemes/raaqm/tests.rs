@@ -84,7 +84,7 @@ fn a_cut_keeps_four_fifths() {
     assert!((1.0..1.01).contains(&law.window().0));
 }
 
-/// [CGMPW13]: a path is judged by its own round-trip times: 300 ms is the least of one and would be the maximum of another.
+/// [CGMPW13]: a path is judged by its own round-trip times: 300 ms is the minimum of one and would be the maximum of another.
 #[test]
 fn paths_are_told_apart_by_their_labels() {
     let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, ..Params::default() };

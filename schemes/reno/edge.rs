@@ -71,7 +71,7 @@ impl Reno {
 
 impl WindowLaw for Reno {
     #[inline]
-    fn grow(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
+    fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         if self.whole {
             return Segments(self.grow_whole(window.0, f64::from(ack.packets)));
         }
@@ -90,19 +90,25 @@ impl WindowLaw for Reno {
         }
     }
 
-    fn is_whole(&self) -> bool {
+    fn integer_cwnd(&self) -> bool {
         self.whole
     }
 
     #[inline]
-    fn climb(&mut self, window: Segments, step: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Option<Segments> {
+    fn slow_start(
+        &mut self,
+        window: Segments,
+        step: Segments,
+        ack: &Ack,
+        _cx: &mut Cx<'_>,
+    ) -> Option<Segments> {
         // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
         let by_acks = self.slow_start == SlowStart::Acks && !self.whole;
         let step = if by_acks { step.0 } else { f64::from(ack.packets) };
         Some(Segments(window.0 + step))
     }
 
-    fn shrink(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
+    fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         self.acked = 0.0;
         if self.whole {
             // ssthresh = max(cwnd/2, 2): of the window, not of what is in flight       [Linux: tcp_reno_ssthresh]

@@ -77,7 +77,7 @@ fn a_loss_halves_what_was_in_flight_and_keeps_two_segments() {
     };
     law.on_congestion(&event(12), &mut bench.cx());
     assert_eq!(law.allowance().window, SEGMENT * 6);
-    assert_eq!(law.threshold(), SEGMENT * 6);
+    assert_eq!(law.ssthresh(), SEGMENT * 6);
     law.on_congestion(&event(3), &mut bench.cx());
     assert_eq!(law.allowance().window, SEGMENT * 2);
 }
@@ -88,7 +88,7 @@ fn a_timeout_leaves_one_segment_and_slow_start_to_the_threshold() {
     let (mut bench, mut law) = reno(16);
     bench.congestion(&mut law, Cause::Timeout);
     assert_eq!(law.allowance().window, SEGMENT);
-    assert_eq!(law.threshold(), SEGMENT * 8);
+    assert_eq!(law.ssthresh(), SEGMENT * 8);
     for segments in [2, 4, 8] {
         bench.round(&mut law);
         assert_eq!(law.allowance().window, SEGMENT * segments);
@@ -104,7 +104,7 @@ fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
     bench.congestion(&mut law, Cause::Timeout);
     let event = Congestion { cause: Cause::Timeout, bytes: SEGMENT, in_flight: SEGMENT, first: false };
     law.on_congestion(&event, &mut bench.cx());
-    assert_eq!(law.threshold(), SEGMENT * 8);
+    assert_eq!(law.ssthresh(), SEGMENT * 8);
 }
 
 fn whole(initial: u64) -> (Bench, Control) {

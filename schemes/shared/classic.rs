@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Segments};
 #[derive(Clone, Debug)]
 pub struct Classic<L> {
     window: f64,
-    threshold: f64,
+    ssthresh: f64,
     /// `window` in bytes.
     allowed: Bytes,
     segment: Bytes,
@@ -23,7 +23,7 @@ pub struct Classic<L> {
 #[derive(Clone, Debug)]
 struct Before<L> {
     window: f64,
-    threshold: f64,
+    ssthresh: f64,
     law: L,
 }
 
@@ -33,7 +33,7 @@ impl<L: WindowLaw> Classic<L> {
         let initial = setup.initial_window.in_segments(setup.segment).max(Segments(1.0)).0;
         let mut classic = Self {
             window: initial,
-            threshold: f64::INFINITY,
+            ssthresh: f64::INFINITY,
             allowed: Bytes::ZERO,
             segment: setup.segment,
             law,
@@ -57,20 +57,20 @@ impl<L: WindowLaw> Classic<L> {
     /// Whether the window is below the threshold.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
-        self.window < self.threshold
+        self.window < self.ssthresh
     }
 
     /// Slow start comes to the threshold, and `left` segments acknowledged are left [Linux: tcp_slow_start].
     #[cold]
-    fn cross(&mut self, left: f64, ack: &Ack, cx: &mut Cx<'_>) {
+    fn cross_ssthresh(&mut self, left: f64, ack: &Ack, cx: &mut Cx<'_>) {
         let rest = Ack { packets: left as u32, bytes: self.segment * left as u64, ..*ack };
-        let grown = self.law.grow(Segments(self.threshold), &rest, cx);
+        let grown = self.law.congestion_avoidance(Segments(self.ssthresh), &rest, cx);
         self.set(grown.0);
     }
 
     #[inline]
     fn set(&mut self, window: f64) {
-        self.window = if window >= LEAST_WINDOW { window } else { LEAST_WINDOW };
+        self.window = if window >= MIN_CWND { window } else { MIN_CWND };
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 }
@@ -82,18 +82,18 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
         if ack.recovering || ack.marked || ack.app_limited {
             return self.law.pause(ack, cx);
         }
-        if self.window < self.threshold {
+        if self.window < self.ssthresh {
             // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
             let acked = if ack.bytes >= self.segment { 1.0 } else { ack.bytes.in_segments(self.segment).0 };
-            match self.law.climb(Segments(self.window), Segments(acked), ack, cx) {
-                Some(grown) if grown.0 > self.threshold && self.law.is_whole() => {
-                    return self.cross(grown.0 - self.threshold, ack, cx);
+            match self.law.slow_start(Segments(self.window), Segments(acked), ack, cx) {
+                Some(grown) if grown.0 > self.ssthresh && self.law.integer_cwnd() => {
+                    return self.cross_ssthresh(grown.0 - self.ssthresh, ack, cx);
                 }
                 Some(grown) => return self.set(grown.0),
-                None => self.threshold = self.window,
+                None => self.ssthresh = self.window,
             }
         }
-        let grown = self.law.grow(Segments(self.window), ack, cx);
+        let grown = self.law.congestion_avoidance(Segments(self.window), ack, cx);
         self.set(grown.0);
     }
 
@@ -101,13 +101,13 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         if event.first {
             self.before =
-                Some(Before { window: self.window, threshold: self.threshold, law: self.law.clone() });
+                Some(Before { window: self.window, ssthresh: self.ssthresh, law: self.law.clone() });
             let cut = Cut { cause: event.cause, flight: event.in_flight.in_segments(self.segment) };
-            let kept = self.law.shrink(Segments(self.window), &cut, cx).0;
+            let kept = self.law.ssthresh(Segments(self.window), &cut, cx).0;
             // ssthresh = max(…, 2·SMSS)                                                 [RFC5681 §3.1, eq. 4]
-            self.threshold = if kept >= LEAST_THRESHOLD { kept } else { LEAST_THRESHOLD };
+            self.ssthresh = if kept >= MIN_SSTHRESH { kept } else { MIN_SSTHRESH };
             match event.cause {
-                Cause::Loss => self.set(self.threshold),
+                Cause::Loss => self.set(self.ssthresh),
                 // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2]
                 // our choice: so may a refusal, which as well tells that the network holds no less than before
                 Cause::Mark | Cause::Refused => self.set(kept),
@@ -116,7 +116,7 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
         }
         if event.cause == Cause::Timeout {
             // the loss window                                                           [RFC5681 §3.1]
-            self.set(LEAST_WINDOW);
+            self.set(MIN_CWND);
         }
     }
 
@@ -129,7 +129,7 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         let Some(before) = self.before.take() else { return };
         self.law = before.law;
-        self.threshold = before.threshold;
+        self.ssthresh = before.ssthresh;
         self.set(self.window.max(before.window));
     }
 
@@ -140,16 +140,16 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
         }
     }
 
-    fn threshold(&self) -> Bytes {
-        if self.threshold == f64::INFINITY {
+    fn ssthresh(&self) -> Bytes {
+        if self.ssthresh == f64::INFINITY {
             Bytes::UNLIMITED
         } else {
-            Segments(self.threshold).in_bytes_floor(self.segment)
+            Segments(self.ssthresh).in_bytes_floor(self.segment)
         }
     }
 }
 
 /// Minimum window, in segments.
-const LEAST_WINDOW: f64 = 1.0;
-/// Least threshold, in segments.
-const LEAST_THRESHOLD: f64 = 2.0;
+const MIN_CWND: f64 = 1.0;
+/// Minimum slow-start threshold, in segments.
+const MIN_SSTHRESH: f64 = 2.0;

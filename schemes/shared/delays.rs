@@ -7,7 +7,7 @@ use units::{Duration, Time};
 /// The base and the current delay of a path, in nanoseconds of clocks that need not agree: only differences mean something.
 #[derive(Clone, Debug)]
 pub struct Delays {
-    /// The least of each minute, the present one last [RFC6817 §2.4.2: base_delays].
+    /// The minimum of each minute, the present one last [RFC6817 §2.4.2: base_delays].
     minima: VecDeque<i64>,
     minutes: usize,
     /// The minute of the last sample.
@@ -18,7 +18,7 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// None yet. The base is the least of so many `minutes`, the current delay the least of the last `samples`; each at least one.
+    /// None yet. The base is the minimum of this many `minutes`, the current delay the minimum of the last `samples`; each at least one.
     pub fn new(minutes: u32, samples: u32) -> Self {
         let (minutes, room) = (minutes.max(1) as usize, samples.max(1) as usize);
         let (minima, late) = (VecDeque::with_capacity(minutes + 1), VecDeque::with_capacity(room + 1));
@@ -30,7 +30,7 @@ impl Delays {
         // if round_to_minute(now) ≠ round_to_minute(last_rollover): one more, and the first goes    [RFC6817 §2.4.2]
         let minute = now.as_nanos() / MINUTE_NS;
         match self.minima.back_mut() {
-            Some(least) if minute == self.minute => *least = delay.min(*least),
+            Some(min) if minute == self.minute => *min = delay.min(*min),
             _ => {
                 self.minute = minute;
                 self.minima.push_back(delay);
@@ -47,7 +47,7 @@ impl Delays {
         }
     }
 
-    /// The least of the last minutes; `None` before the first sample.
+    /// The minimum of the last minutes; `None` before the first sample.
     pub fn base(&self) -> Option<i64> {
         self.minima.iter().min().copied()
     }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_is_the_least_of_ten_minutes_and_then_rolls_over() {
+    fn the_base_is_the_minimum_of_ten_minutes_and_then_rolls_over() {
         let mut delays = Delays::new(10, 1);
         let second = Duration::from_secs(1);
         delays.take(20 * MS, second, at(5));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_keeps_its_least() {
+    fn a_minute_keeps_its_minimum() {
         let mut delays = Delays::new(2, 1);
         let second = Duration::from_secs(1);
         for (seconds, delay) in [(1, 50), (20, 40), (59, 45), (61, 60)] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_current_delay_is_the_least_of_four_that_are_not_too_old() {
+    fn the_current_delay_is_the_minimum_of_four_that_are_not_too_old() {
         let mut delays = Delays::new(10, 4);
         let age = Duration::from_millis(100);
         let sample = |delays: &mut Delays, millis: u64, delay: i64| {

@@ -16,7 +16,7 @@ pub fn tcp_friendly_rate(packet: Bytes, rtt_s: f64, p: f64) -> f64 {
 /// The loss event rate at which [`tcp_friendly_rate`] gives `rate` bit/s, to within the share `tolerance` of it
 /// [RFC5348 §6.3.1]; 1 where even that gives more. `rate` and `rtt_s` are above zero, `tolerance` too.
 pub fn loss_event_rate_of(packet: Bytes, rtt_s: f64, rate: f64, tolerance: f64) -> f64 {
-    let (mut low, mut high) = (LEAST, 1.0);
+    let (mut low, mut high) = (MIN, 1.0);
     if tcp_friendly_rate(packet, rtt_s, high) >= rate {
         return high;
     }
@@ -32,8 +32,8 @@ pub fn loss_event_rate_of(packet: Bytes, rtt_s: f64, rate: f64, tolerance: f64) 
     f64::sqrt(low * high)
 }
 
-/// Least loss event rate that is looked for: one packet in 10¹⁸.
-const LEAST: f64 = 1e-18;
+/// Minimum loss event rate that is looked for: one packet in 10¹⁸.
+const MIN: f64 = 1e-18;
 /// Halvings of the range after which nothing changes any more: each adds a binary digit to the exponent, then to the number.
 const STEPS: u32 = 64;
 

@@ -41,7 +41,7 @@ impl Gradual {
     }
 
     /// The threshold in bytes.
-    pub fn threshold(&self) -> Bytes {
+    pub fn ssthresh(&self) -> Bytes {
         if self.threshold == f64::INFINITY {
             Bytes::UNLIMITED
         } else {

@@ -20,8 +20,8 @@ contract::choice! {
 pub struct HyStart {
     plus: bool,
     /// Minimum round-trip time so far; of the last round in HyStart++.
-    least: Duration,
-    /// Least of this round.
+    min: Duration,
+    /// Minimum of this round.
     here: Duration,
     samples: u32,
     round_began: Time,
@@ -36,7 +36,7 @@ pub struct HyStart {
 
 /// What to do with one acknowledgement of slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Climb {
+pub enum SlowStart {
     /// Add these segments.
     Add(f64),
     /// Slow start ends here.
@@ -57,7 +57,7 @@ impl HyStart {
     const fn watching(plus: bool) -> Self {
         Self {
             plus,
-            least: Duration::MAX,
+            min: Duration::MAX,
             here: Duration::MAX,
             samples: 0,
             round_began: Time::NEVER,
@@ -79,50 +79,50 @@ impl HyStart {
     }
 
     /// Reads an acknowledgement of `acked` segments with the window `window`.
-    pub fn climb(&mut self, window: Segments, acked: f64, ack: &Ack, cx: &Cx<'_>) -> Climb {
+    pub fn on_ack(&mut self, window: Segments, acked: f64, ack: &Ack, cx: &Cx<'_>) -> SlowStart {
         if self.plus {
-            self.climb_plus(acked, ack)
+            self.hystart_plus_plus(acked, ack)
         } else {
-            self.climb_as_linux(window, acked, ack, cx.now())
+            self.hystart(window, acked, ack, cx.now())
         }
     }
 
-    fn climb_as_linux(&mut self, window: Segments, acked: f64, ack: &Ack, now: Time) -> Climb {
-        let Some(rtt) = ack.rtt.filter(|_| !self.found) else { return Climb::Add(acked) };
-        self.least = self.least.min(rtt);
+    fn hystart(&mut self, window: Segments, acked: f64, ack: &Ack, now: Time) -> SlowStart {
+        let Some(rtt) = ack.rtt.filter(|_| !self.found) else { return SlowStart::Add(acked) };
+        self.min = self.min.min(rtt);
         if ack.round_ended || self.round_began == Time::NEVER {
             (self.round_began, self.train_at) = (now, now);
             (self.here, self.samples) = (Duration::MAX, 0);
         }
         if window.0 < LOW_WINDOW {
-            return Climb::Add(acked);
+            return SlowStart::Add(acked);
         }
         // a train of acknowledgements as long as half a round-trip time fills the path       [HR11 §4.1]
         if now - self.train_at <= TRAIN_GAP {
             self.train_at = now;
-            self.found = now - self.round_began > (self.least + TRAIN_SLACK) / 2;
+            self.found = now - self.round_began > (self.min + TRAIN_SLACK) / 2;
         }
         // RTT_now ≥ RTT_last + η: a queue grows                                               [HR11 §4.2]
         self.here = self.here.min(rtt);
         if self.samples < SAMPLES {
             self.samples += 1;
-        } else if self.here > self.least + threshold(self.least) {
+        } else if self.here > self.min + threshold(self.min) {
             self.found = true;
         }
-        if self.found { Climb::End } else { Climb::Add(acked) }
+        if self.found { SlowStart::End } else { SlowStart::Add(acked) }
     }
 
-    fn climb_plus(&mut self, acked: f64, ack: &Ack) -> Climb {
+    fn hystart_plus_plus(&mut self, acked: f64, ack: &Ack) -> SlowStart {
         // cwnd += min(N, L·SMSS)                                                              [RFC9406 §4.2]
-        let acked = acked.min(MOST);
+        let acked = acked.min(MAX);
         if ack.round_ended {
             let slow = self.baseline != Duration::MAX;
             if slow && self.slow_rounds == 1 {
                 self.found = true;
-                return Climb::End;
+                return SlowStart::End;
             }
             self.slow_rounds -= u32::from(slow);
-            (self.least, self.here, self.samples) = (self.here, Duration::MAX, 0);
+            (self.min, self.here, self.samples) = (self.here, Duration::MAX, 0);
         }
         if let Some(rtt) = ack.rtt {
             self.here = self.here.min(rtt);
@@ -134,13 +134,13 @@ impl HyStart {
                     // the delay did not last: slow start goes on                              [RFC9406 §4.2]
                     (self.baseline, self.slow_rounds) = (Duration::MAX, CSS_ROUNDS);
                 }
-            } else if self.least != Duration::MAX && self.here >= self.least + threshold(self.least) {
+            } else if self.min != Duration::MAX && self.here >= self.min + threshold(self.min) {
                 // currentRoundMinRTT ≥ lastRoundMinRTT + RttThresh                            [RFC9406 §4.2]
                 self.baseline = self.here;
             }
         }
         // a quarter of that in conservative slow start                                        [RFC9406 §4.2]
-        Climb::Add(if self.baseline == Duration::MAX { acked } else { acked / CSS_DIVISOR })
+        SlowStart::Add(if self.baseline == Duration::MAX { acked } else { acked / CSS_DIVISOR })
     }
 }
 
@@ -162,4 +162,4 @@ const CSS_ROUNDS: u32 = 5;
 /// How much slower it grows [RFC9406 §4.3: CSS_GROWTH_DIVISOR].
 const CSS_DIVISOR: f64 = 4.0;
 /// Most segments that one acknowledgement adds [RFC9406 §4.3: L, of senders that do not pace].
-const MOST: f64 = 8.0;
+const MAX: f64 = 8.0;

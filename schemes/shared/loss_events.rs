@@ -12,7 +12,7 @@ use units::{Duration, Time};
 pub struct LossEvents {
     /// w₀ … wₙ₋₁.
     weights: Vec<f64>,
-    /// Least factor by which old intervals are discounted; 1 never discounts.
+    /// Minimum factor by which old intervals are discounted; 1 never discounts.
     discount: f64,
     event: Option<Event>,
     /// I₁ … Iₙ, as far as there are.

@@ -18,7 +18,7 @@ pub use classic::Classic;
 pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use gradual::Gradual;
-pub use hystart::{Climb, Ending, HyStart};
+pub use hystart::{Ending, HyStart, SlowStart};
 pub use loss_events::LossEvents;
 pub use paths::shortest;
 pub use receive_rate::ReceiveRate;

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_least_delay_leaves_a_node_out_and_dead_links() {
+    fn the_path_of_minimum_delay_leaves_a_node_out_and_dead_links() {
         // 0 – 1 – 3 in 2 ms, 0 – 2 – 3 in 20 ms; ports 2 i one way, 2 i + 1 back
         let mut net = net(4, &[(0, 1, 1), (1, 3, 1), (0, 2, 10), (2, 3, 10)]);
         let node = NodeId;

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_least_number_of_packets_widens_the_window() {
+    fn a_minimum_number_of_packets_widens_the_window() {
         let window = Duration::from_millis(10);
         // gaps of 30, 30, 30, 60 ms
         let meter = arrivals([0, 30_000, 60_000, 90_000, 150_000].into_iter(), window);

@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 
 use units::Duration;
 
-/// The last samples, at most so many, and their extremes.
+/// The last samples, at most this many, and their extremes.
 #[derive(Clone, Debug)]
 pub struct Recent {
     samples: VecDeque<Duration>,
     room: usize,
-    least: Duration,
-    greatest: Duration,
+    min: Duration,
+    max: Duration,
 }
 
 impl Recent {
     /// None yet; room for `room`, at least one.
     pub fn new(room: u32) -> Self {
         let room = room.max(1) as usize;
-        Self { samples: VecDeque::with_capacity(room), room, least: Duration::MAX, greatest: Duration::ZERO }
+        Self { samples: VecDeque::with_capacity(room), room, min: Duration::MAX, max: Duration::ZERO }
     }
 
     /// Takes a sample; when there is no room, the oldest goes.
@@ -25,14 +25,14 @@ impl Recent {
     pub fn push(&mut self, sample: Duration) {
         let gone = if self.samples.len() == self.room { self.samples.pop_front() } else { None };
         self.samples.push_back(sample);
-        self.least = self.least.min(sample);
-        self.greatest = self.greatest.max(sample);
+        self.min = self.min.min(sample);
+        self.max = self.max.max(sample);
         // only the loss of an extreme makes another one
         if let Some(gone) = gone
-            && (gone == self.least || gone == self.greatest)
+            && (gone == self.min || gone == self.max)
         {
-            self.least = self.samples.iter().copied().min().unwrap_or(Duration::MAX);
-            self.greatest = self.samples.iter().copied().max().unwrap_or(Duration::ZERO);
+            self.min = self.samples.iter().copied().min().unwrap_or(Duration::MAX);
+            self.max = self.samples.iter().copied().max().unwrap_or(Duration::ZERO);
         }
     }
 
@@ -42,16 +42,16 @@ impl Recent {
         self.samples.len() == self.room
     }
 
-    /// The least; [`Duration::MAX`] before the first.
+    /// The minimum; [`Duration::MAX`] before the first.
     #[inline]
-    pub const fn least(&self) -> Duration {
-        self.least
+    pub const fn min(&self) -> Duration {
+        self.min
     }
 
-    /// The greatest; zero before the first.
+    /// The maximum; zero before the first.
     #[inline]
-    pub const fn greatest(&self) -> Duration {
-        self.greatest
+    pub const fn max(&self) -> Duration {
+        self.max
     }
 }
 
@@ -63,12 +63,12 @@ mod tests {
     fn extremes_are_those_of_the_last_samples_alone() {
         let millis = |sample: u64| Duration::from_millis(sample);
         let mut recent = Recent::new(3);
-        assert_eq!((recent.least(), recent.is_full()), (Duration::MAX, false));
+        assert_eq!((recent.min(), recent.is_full()), (Duration::MAX, false));
         let seen: Vec<(u64, u64)> = [50, 20, 90, 30, 40, 40]
             .iter()
             .map(|sample| {
                 recent.push(millis(*sample));
-                (recent.least().as_nanos() / 1_000_000, recent.greatest().as_nanos() / 1_000_000)
+                (recent.min().as_nanos() / 1_000_000, recent.max().as_nanos() / 1_000_000)
             })
             .collect();
         assert_eq!(seen, [(50, 50), (20, 50), (20, 90), (20, 90), (30, 90), (30, 40)]);

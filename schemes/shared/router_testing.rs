@@ -42,7 +42,7 @@ impl NodeView for Ports {
 }
 
 impl Node {
-    /// A node at time zero with so many ports of 10 Mbit/s both ways and 50 packets.
+    /// A node at time zero with this many ports of 10 Mbit/s both ways and 50 packets.
     pub(crate) fn new(ports: u32) -> Self {
         let port = |i| PortView {
             port: PortId(i),

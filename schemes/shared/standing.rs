@@ -5,7 +5,7 @@ use units::{Duration, Time};
 /// When a queue stands, and when a mark is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StandingRules {
-    /// Packets may wait so long for as long as they like.
+    /// Packets may wait this long for as long as they like.
     pub target: Duration,
     /// How long they may wait longer.
     pub interval: Duration,

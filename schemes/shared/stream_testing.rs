@@ -57,7 +57,7 @@ impl End {
 /// The packet of every test.
 pub(crate) const PACKET: Bytes = Bytes::new(1000);
 
-/// So many milliseconds after the start.
+/// This many milliseconds after the start.
 pub(crate) fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }

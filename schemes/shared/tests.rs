@@ -43,7 +43,7 @@ fn only_the_first_event_of_an_episode_cuts() {
         law.on_congestion(&event, &mut bench.cx());
     }
     assert_eq!(law.allowance().window, SEGMENT * 16);
-    assert_eq!(law.threshold(), SEGMENT * 16);
+    assert_eq!(law.ssthresh(), SEGMENT * 16);
 }
 
 /// RFC 9438 §4.6: max(ssthresh, 1) for the window after a mark, max(ssthresh, 2) for the threshold; 2 for both after a loss.
@@ -53,7 +53,7 @@ fn a_mark_may_leave_less_than_two_segments_a_loss_may_not() {
         let (mut bench, mut law) = classic(3);
         bench.congestion(&mut law, cause);
         assert_eq!(law.allowance().window, Bytes::new(window));
-        assert_eq!(law.threshold(), SEGMENT * 2);
+        assert_eq!(law.ssthresh(), SEGMENT * 2);
     }
 }
 
@@ -64,7 +64,7 @@ fn undoing_puts_back_window_and_threshold_once() {
     assert_eq!(law.allowance().window, SEGMENT);
     law.on_spurious(&mut bench.cx());
     assert_eq!(law.allowance().window, SEGMENT * 32);
-    assert_eq!(law.threshold(), Bytes::UNLIMITED);
+    assert_eq!(law.ssthresh(), Bytes::UNLIMITED);
     assert!(law.in_slow_start());
     // there is nothing more to put back
     bench.congestion(&mut law, Cause::Loss);
@@ -85,7 +85,7 @@ fn a_silence_leaves_the_initial_window() {
     assert_eq!(law.allowance().window, SEGMENT * 40);
     law.on_idle(Duration::from_secs(5), &mut bench.cx());
     assert_eq!(law.allowance().window, SEGMENT * 10);
-    assert_eq!(law.threshold(), SEGMENT * 40);
+    assert_eq!(law.ssthresh(), SEGMENT * 40);
     assert!(law.in_slow_start());
     // a smaller window stays
     let (mut bench, mut law) = classic(10);
@@ -97,5 +97,5 @@ fn a_silence_leaves_the_initial_window() {
 #[test]
 fn there_is_no_threshold_before_the_first_cut() {
     let (_, law) = classic(10);
-    assert_eq!(law.threshold(), Bytes::UNLIMITED);
+    assert_eq!(law.ssthresh(), Bytes::UNLIMITED);
 }

@@ -41,8 +41,8 @@ pub struct TcpLp {
 struct Delays {
     first: i64,
     smoothed: f64,
-    least: f64,
-    greatest: f64,
+    min: f64,
+    max: f64,
     /// The sample of the acknowledgement that is being read, if it gave one, and when its segment left.
     last: Option<(f64, Time)>,
 }
@@ -50,7 +50,7 @@ struct Delays {
 impl TcpLp {
     /// The law, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        let initial = setup.initial_window.in_segments(setup.segment).0.max(LEAST_WINDOW);
+        let initial = setup.initial_window.in_segments(setup.segment).0.max(MIN_WINDOW);
         let mut law = Self {
             params: params.clone(),
             window: 0.0,
@@ -74,21 +74,21 @@ impl TcpLp {
     }
 
     fn set(&mut self, window: f64) {
-        self.window = window.max(LEAST_WINDOW);
+        self.window = window.max(MIN_WINDOW);
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 
     /// Takes a sample of the one-way delay.
     fn sample(&mut self, delay: i64, sent_at: Time) {
         let Some(d) = &mut self.delays else {
-            self.delays = Some(Delays { first: delay, smoothed: 0.0, least: 0.0, greatest: 0.0, last: None });
+            self.delays = Some(Delays { first: delay, smoothed: 0.0, min: 0.0, max: 0.0, last: None });
             return;
         };
         let sample = delay.saturating_sub(d.first) as f64;
         // sd = (1 − γ)·sd + γ·d                                                            [KK03 §III]
         d.smoothed += self.params.gamma * (sample - d.smoothed);
-        d.least = d.least.min(sample);
-        d.greatest = d.greatest.max(sample);
+        d.min = d.min.min(sample);
+        d.max = d.max.max(sample);
         d.last = Some((sample, sent_at));
     }
 
@@ -97,7 +97,7 @@ impl TcpLp {
         let Some(d) = &mut self.delays else { return false };
         let Some((last, sent_at)) = d.last.take() else { return false };
         // sd > d_min + (d_max − d_min)·δ                                                   [KK03 §III]
-        let threshold = d.least + (d.greatest - d.least) * self.params.delta;
+        let threshold = d.min + (d.max - d.min) * self.params.delta;
         let (fresh, after_cut) = (last > threshold, sent_at >= self.cut_at);
         d.smoothed > threshold && (fresh || !self.params.fresh) && (after_cut || !self.params.after_cut)
     }
@@ -107,7 +107,7 @@ impl TcpLp {
         let now = cx.now();
         if now < self.inferring_until {
             // a second sign within the phase: others are there, so all but one segment goes
-            self.set(LEAST_WINDOW);
+            self.set(MIN_WINDOW);
             cx.event("persistent", 1.0);
         } else {
             self.set(self.window / 2.0);
@@ -129,7 +129,7 @@ impl CongestionControl for TcpLp {
         if let Some(d) = self.delays
             && cx.probing()
         {
-            cx.probe("queue_delay", (d.smoothed - d.least) * 1e-9);
+            cx.probe("queue_delay", (d.smoothed - d.min) * 1e-9);
         }
         let early = self.is_early();
         if ack.recovering || ack.marked {
@@ -175,11 +175,11 @@ impl CongestionControl for TcpLp {
         if event.first {
             // ssthresh = max(FlightSize/2, 2·SMSS)                                         [RFC5681 §3.1, eq. 4]
             let flight = event.in_flight.in_segments(self.segment).0;
-            self.threshold = (flight / 2.0).max(LEAST_THRESHOLD);
+            self.threshold = (flight / 2.0).max(MIN_THRESHOLD);
             self.set(self.threshold);
         }
         if event.cause == Cause::Timeout {
-            self.set(LEAST_WINDOW);
+            self.set(MIN_WINDOW);
         }
     }
 
@@ -192,16 +192,16 @@ impl CongestionControl for TcpLp {
         self.set(self.window.min(self.initial));
     }
 
-    fn threshold(&self) -> Bytes {
+    fn ssthresh(&self) -> Bytes {
         if self.threshold == f64::INFINITY {
             Bytes::UNLIMITED
         } else {
-            Segments(self.threshold.max(LEAST_WINDOW)).in_bytes_floor(self.segment)
+            Segments(self.threshold.max(MIN_WINDOW)).in_bytes_floor(self.segment)
         }
     }
 }
 
 /// Minimum window, in segments.
-const LEAST_WINDOW: f64 = 1.0;
-/// Least threshold after a loss, in segments.
-const LEAST_THRESHOLD: f64 = 2.0;
+const MIN_WINDOW: f64 = 1.0;
+/// Minimum threshold after a loss, in segments.
+const MIN_THRESHOLD: f64 = 2.0;

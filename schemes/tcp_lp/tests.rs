@@ -22,7 +22,7 @@ fn echoed() -> Params {
     Params { sample: Sample::Echoed, ..Params::default() }
 }
 
-/// In congestion avoidance with so many segments, the delays so far between 20 and 120 ms and the smoothed one at 20: the
+/// In congestion avoidance with this many segments, the delays so far between 20 and 120 ms and the smoothed one at 20: the
 /// threshold is 35 ms.
 fn avoiding(window: u64) -> (Bench, TcpLp) {
     let (mut bench, mut law) = (Bench::new(), control(&echoed(), &setup(2 * window)));
@@ -163,7 +163,7 @@ fn losses_and_timeouts_are_renos() {
     close(law.window().0, 5.0);
     bench.congestion(&mut law, Cause::Timeout);
     close(law.window().0, 1.0);
-    assert_eq!(law.threshold(), units::Bytes::new(2500));
+    assert_eq!(law.ssthresh(), units::Bytes::new(2500));
 }
 
 /// After seven pairs in a row their share is 1 − (7/8)⁷ = 0.607, and a single one brings it to 0.531: it has waited. After six, to 0.482. With

@@ -273,7 +273,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
             Op::Spurious => law.on_spurious(&mut world.cx()),
             Op::Idle => law.on_idle(Duration::from_secs(3), &mut world.cx()),
         }
-        let (allowance, threshold) = (law.allowance(), law.threshold());
+        let (allowance, threshold) = (law.allowance(), law.ssthresh());
         assert!(law.timeout() != Some(Duration::ZERO), "no Interest is answered at once, after {op:?}");
         assert!(allowance.window >= SEGMENT, "the window is {} after {op:?}", allowance.window);
         assert!(allowance.rate > Rate::ZERO, "the rate is zero after {op:?}");
@@ -308,7 +308,7 @@ proptest! {
 /// What can happen to a stream between one sender and two receivers.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The sender sends; each receiver gets it after so many milliseconds, or not at all.
+    /// The sender sends; each receiver gets it after this many milliseconds, or not at all.
     Send {
         late_ms: [Option<u16>; 2],
         marked: bool,

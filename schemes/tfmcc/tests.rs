@@ -98,7 +98,7 @@ fn a_session_begins_with_one_packet_in_half_a_second() {
     end.cx(|cx| law.on_start(cx));
     assert_eq!(law.allowance().rate, Rate::from_kbps(16));
     let first = send(&mut end, &mut law);
-    assert_eq!(first.suppression, RateCode::GREATEST);
+    assert_eq!(first.suppression, RateCode::MAX);
     assert_eq!((first.r_max.secs(), first.round, first.echo, first.ts), (0.512, 0, None, Millis(0)));
 }
 
@@ -196,7 +196,7 @@ fn the_limiting_receiver_is_followed_down_at_once_and_up_by_a_packet_per_round_t
 
 /// [RFC4654 §3.3]: a receiver at 50 ms that uses R_max = 100 ms reports half of what it could take.
 #[test]
-fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with_the_greatest() {
+fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with_the_maximum() {
     let (mut end, mut law) = source();
     end.now = ms(200);
     tell(&mut end, &mut law, NEAR, SAID);
@@ -218,7 +218,7 @@ fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with
 
 /// [RFC4654 §3.6]: half of the way to the reported rate in half of R_max = 100 ms.
 #[test]
-fn in_slowstart_the_rate_approaches_the_least_report_within_a_round_trip() {
+fn in_slowstart_the_rate_approaches_the_minimum_report_within_a_round_trip() {
     let (mut end, mut law) = source();
     end.now = ms(200);
     let lossless = Said { have_loss: false, ..SAID };
@@ -260,7 +260,7 @@ fn feedback_of_others_lowers_the_suppression_rate_until_the_round_ends() {
     assert_eq!(header(&mut end, &law).round, 0);
     end.run(&mut law, ms(600));
     let next = header(&mut end, &law);
-    assert_eq!((next.round, next.suppression), (1, RateCode::GREATEST));
+    assert_eq!((next.round, next.suppression), (1, RateCode::MAX));
     assert_eq!(notes(&end, "round").len(), 1);
 }
 
@@ -319,14 +319,14 @@ fn a_late_word_of_the_last_round_silences_nobody_in_this_one() {
     tell(&mut end, &mut law, FAR, Said { rate: 30e3, rounds_ago: 1, ..SAID });
     assert_eq!(law.limiting(), Some(FAR));
     let now = header(&mut end, &law);
-    assert_eq!((now.round, now.suppression), (1, RateCode::GREATEST));
+    assert_eq!((now.round, now.suppression), (1, RateCode::MAX));
     tell(&mut end, &mut law, THIRD, Said { rate: 28e3, ..SAID });
     assert_eq!(header(&mut end, &law).suppression, RateCode::nearest(0.9 * coded(28e3)));
 }
 
 /// [RFC4654 §3.2]
 #[test]
-fn the_greatest_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() {
+fn the_maximum_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() {
     let (mut end, mut law) = source();
     // a rate so high that the time between packets does not matter: 1 Mbit/s, 8 ms
     let fast = |end: &mut End, law: &mut Sender, age_ms| {
@@ -351,7 +351,7 @@ fn the_greatest_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() 
 
 /// [RFC4654 §3.2]: at 20 kbit/s, 400 ms and a granularity of 1 ms.
 #[test]
-fn the_greatest_round_trip_time_covers_the_time_between_packets() {
+fn the_maximum_round_trip_time_covers_the_time_between_packets() {
     let (mut end, mut law) = source();
     end.now = ms(200);
     tell(&mut end, &mut law, NEAR, Said { rate: 20e3, ..SAID });
@@ -516,7 +516,7 @@ impl Path {
     fn new(params: &Params) -> Self {
         let header = Header {
             ts: Millis(0),
-            suppression: RateCode::GREATEST,
+            suppression: RateCode::MAX,
             r_max: RttCode::at_least(0.104),
             round: 1,
             echo: None,

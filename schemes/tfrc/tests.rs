@@ -29,7 +29,7 @@ fn send(end: &mut End, law: &mut Sender) -> Header {
     send_of(end, law, PACKET.as_u64())
 }
 
-/// A packet of so many bytes.
+/// A packet of this many bytes.
 fn send_of(end: &mut End, law: &mut Sender, bytes: u64) -> Header {
     let sending = Sending { seq: 0, size: Bytes::new(bytes), bytes_before: 0 };
     Header::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a source's word")
@@ -440,7 +440,7 @@ fn the_first_interval_is_of_the_mean_size_of_what_arrived() {
 
 /// The very first packets are lost: one packet per round trip is what the time before stands for.
 #[test]
-fn a_loss_before_anything_arrived_has_the_least_interval() {
+fn a_loss_before_anything_arrived_has_the_minimum_interval() {
     let mut sink = Sink::new(&Params::default());
     let [report] = sink.arrive(1000, 0, Some(RTT))[..] else { panic!("one report") };
     assert_eq!(report.loss, 0.0);

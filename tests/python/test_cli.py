@@ -148,7 +148,7 @@ def test_help_and_catalogue_load_no_heavy_library(words: list[str]) -> None:
 
 
 def test_help_answers_at_once() -> None:
-    # Processor time, so that a busy machine does not matter much; the least of three.
+    # Processor time, so that a busy machine does not matter much; the minimum of three.
     spent = []
     for _ in range(3):
         before = os.times()

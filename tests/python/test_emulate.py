@@ -286,7 +286,7 @@ def test_a_capture_of_a_simulation_is_read_by_others(
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order"
     )
     retransmits = result["flow.file.retransmits"]
-    # what was lost before the link and is sent again last looks new to whoever sees the link only
+    # what was lost before the link and is retransmitted last looks new to whoever sees the link only
     assert retransmits is not None
     assert 0 < again <= retransmits
     sent = result.links.filter(result.links["link"] == "bottleneck")["sent_packets"].sum()

@@ -45,7 +45,7 @@ COLUMNS = 80
 PATIENCE_S = 180.0
 """More than any block needs on a busy machine."""
 MOMENT_S = 5.0
-"""After so long the next terminal is started also beside a program that shows nothing while all is well."""
+"""After this time the next terminal is started also beside a program that shows nothing while all is well."""
 
 FENCE = re.compile(
     r"^(?P<note><!-- run: (?P<said>[^\n]*) -->\n)?^(?P<indent> *)```(?P<language>\w*)(?P<name>[^\n]*)\n(?P<text>.*?)^ *```$",

@@ -11,14 +11,14 @@ from thalweg.jobs import Job, SampleFile
 
 
 def test_outputs_come_in_the_order_of_the_jobs_and_no_more_go_on_than_may():
-    going, most, lock = 0, 0, threading.Lock()
+    going, peak, lock = 0, 0, threading.Lock()
 
     def work(number):
         def carry_out(_control):
-            nonlocal going, most
+            nonlocal going, peak
             with lock:
                 going += 1
-                most = max(most, going)
+                peak = max(peak, going)
             threading.Event().wait(0.002 * (12 - number))
             with lock:
                 going -= 1
@@ -29,7 +29,7 @@ def test_outputs_come_in_the_order_of_the_jobs_and_no_more_go_on_than_may():
     said = []
     outputs = jobs.run([Job(f"job {n}", work(n)) for n in range(12)], at_once=3, progress=said.append)
     assert outputs == list(range(12))
-    assert most == 3
+    assert peak == 3
     assert [at.done for at in said] == list(range(1, 13))
     assert all(at.total == 12 and at.going <= 3 for at in said)
 
@@ -142,7 +142,7 @@ def test_a_job_that_fails_stops_the_others():
 WIRE = tw.Link(rate="1 Mbit/s", delay="5 ms", buffer="10 packets")
 
 
-def test_one_job_at_a_time_is_the_least():
+def test_one_job_at_a_time_is_the_minimum():
     with pytest.raises(ValueError, match="jobs must be at least 1"):
         jobs.run([], at_once=0)
 

@@ -183,7 +183,7 @@ def test_names_of_points_do_not_cover_each_other():
 
 
 def at_a_short_queue(law, count, *, named, check="segment"):
-    """Use of a link of 10 Mbit/s, 44 ms and 25 packets by so many flows, and their cuts."""
+    """Use of a link of 10 Mbit/s, 44 ms and 25 packets by this many flows, and their cuts."""
     flows = [{"name": f"f{i}", "scheme": law, "from": f"left{i}"} for i in range(1, count + 1)]
     tree = {
         "title": "A short queue",

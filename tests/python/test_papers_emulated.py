@@ -270,7 +270,7 @@ def test_a_cell_agrees_when_shares_and_queue_are_within_the_bands():
 
 
 def test_each_cell_of_tcp_is_there_with_little_random_traffic_too():
-    """Without any, simulated senders cut at the same instants; 0.5 % is the least that every comparison has."""
+    """Without any, simulated senders cut at the same instants; 0.5 % is the minimum that every comparison has."""
     grids = {2.0: agreement.GRID, 0.5: agreement.LIGHT_GRID}
     for percent, grid in grids.items():
         for kind in ("newreno", "cubic", "bbr"):

@@ -171,7 +171,7 @@ def test_each_explanation_is_right_where_the_run_does_as_it_says():
 
 
 def law(ys, qs, d=0.4, capacity=1200.0):
-    """The nine quantities of a link, tick by tick, as the equations give them: written anew."""
+    """The nine quantities of a link, tick by tick, as the equations give them: written again."""
     rate, before, base_mean, excess_mean = capacity, 0.0, capacity, 0.0
     rows = []
     for y, q in zip(ys, qs, strict=True):

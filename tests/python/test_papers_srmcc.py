@@ -91,7 +91,7 @@ def recorded(rows, events):
 
 
 def adapted(steps, fair=2e6):
-    """A run with one adaptation a tenth of a second: (greatest occupancy, least occupancy, next rate)."""
+    """A run with one adaptation a tenth of a second: (maximum occupancy, least occupancy, next rate)."""
     rows, events, rate = [], [], 1e6
     known = (0.0, 0.0)
     for tick in range(1, 100 * len(steps) + 1):

@@ -593,7 +593,7 @@ def test_pictures_of_the_docs_can_be_read_by_any_reader(name: str) -> None:
 
 def test_fonts_in_pdf_files_are_outlines_that_can_be_searched(small: Path, tmp_path: Path) -> None:
     figure = tw.load(small).run().plot("rate", out=tmp_path / "one.pdf")
-    # as people do it, without the style of the house
+    # as people do it, without Thalweg's style
     figure.savefig(tmp_path / "two.pdf")
     for name in ("one", "two"):
         data = (tmp_path / f"{name}.pdf").read_bytes()

@@ -100,8 +100,8 @@ def test_operations_by_period_follow_the_ports_and_those_by_packet_the_packets()
     found = runs.extract(Scenario.from_tree(tree).plan(1).run(), variant, Scale(0.2))
     ends = [end for link in tree["topology"]["links"] for end in link["ends"] if end.startswith("r")]
     # two periods a second but for the last, whose end is not heard of; three for each port, at most one more for a signal
-    least = 3 * len(ends) * 3 / 2.0 / 10
-    assert least <= found["by_period"] <= least * 4 / 3
+    lowest = 3 * len(ends) * 3 / 2.0 / 10
+    assert lowest <= found["by_period"] <= lowest * 4 / 3
     # one for each packet that leaves, one for each mark, and the ends of periods
     assert found["packets"] <= found["by_packet"] <= 2.5 * found["packets"]
     assert found["controller"] > 0

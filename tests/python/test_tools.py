@@ -1,4 +1,4 @@
-"""The tools of the house: arrows, registry, citations, counting, new schemes."""
+"""The tools of the repository: arrows, registry, citations, counting, new schemes."""
 
 from __future__ import annotations
 

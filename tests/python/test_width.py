@@ -212,7 +212,7 @@ def test_the_number_of_columns_may_be_said_where_there_is_no_terminal(tmp_path: 
         assert width - 20 < longest <= width
 
 
-def test_the_least_important_columns_are_left_out_first() -> None:
+def test_columns_are_left_out_by_importance() -> None:
     columns = [("name", "name"), ("a", "first"), ("b", "second"), ("c", "third")]
     cells = {"name": ["x" * 8], "a": ["1" * 6], "b": ["2" * 6], "c": ["3" * 6]}
     assert layout(columns, cells, 80, first=("name", "c")).left_out == []

@@ -56,7 +56,7 @@ fn now_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Sends so many packets a second, those that are due together, and says how long the system took over each.
+/// Sends this many packets a second, those that are due together, and says how long the system took over each.
 fn send(to: &str, rate: u64, seconds: u64) {
     let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
     socket.connect((to, PORT)).expect("an address");
@@ -124,9 +124,9 @@ fn receive(at: &str) {
 /// Percentiles in microseconds, as fields of a JSON object.
 fn percentiles(name: &str, of: &Lateness) -> String {
     let at = |share| of.percentile(share).map_or(0.0, |late| late.as_secs_f64() * 1e6);
-    let most = of.max().as_secs_f64() * 1e6;
+    let max = of.max().as_secs_f64() * 1e6;
     format!(
-        "\"{name}_p50_us\": {:.1}, \"{name}_p99_us\": {:.1}, \"{name}_p999_us\": {:.1}, \"{name}_max_us\": {most:.1}",
+        "\"{name}_p50_us\": {:.1}, \"{name}_p99_us\": {:.1}, \"{name}_p999_us\": {:.1}, \"{name}_max_us\": {max:.1}",
         at(0.5),
         at(0.99),
         at(0.999)

@@ -61,7 +61,7 @@ fn get(place: &str, name: &str, more: &[&str]) {
         gbit * 1e3 / fetched.span.as_secs_f64(),
         fetched.meter.count(Count::Retransmits),
         fetched.meter.count(Count::Marks),
-        fetched.window_most.as_u64(),
+        fetched.window_max.as_u64(),
         user as f64 / 1e6,
         system as f64 / 1e6,
         (user + system) as f64 / 1e6 / gbit,

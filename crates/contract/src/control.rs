@@ -41,7 +41,7 @@ pub trait CongestionControl {
     /// The last episode was spurious: nothing was lost. An implementation can restore its state before it.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// The connection is about to send after an idle period of `idle`, longer than a retransmission timeout.
+    /// The connection is about to resume sending after it had nothing in flight for `idle`, longer than a retransmission timeout.
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {}
 
     /// NDN: the maximum rate of Data to the consumer's node, that of its fastest link. Called once, before anything else.
@@ -52,36 +52,42 @@ pub trait CongestionControl {
         None
     }
 
-    /// Slow-start threshold in bytes, for the trace; unlimited if there is none.
-    fn threshold(&self) -> Bytes {
+    /// Slow-start threshold (ssthresh) in bytes, for the trace; unlimited where the scheme has none.
+    fn ssthresh(&self) -> Bytes {
         Bytes::UNLIMITED
     }
 }
 
-/// Classic window schemes: congestion avoidance and the reduction, in segments, as in papers.
+/// The smaller trait of loss-based schemes with a window: slow start, congestion avoidance and the reduction, in segments.
 ///
-/// `Clone`, so that a spurious loss is undone by restoring a copy. `schemes::shared::Classic` makes a [`CongestionControl`] of it.
+/// `Clone`, because a spurious loss is undone by restoring the copy made before it. `schemes::shared::Classic` makes a [`CongestionControl`] of it.
 pub trait WindowLaw: Clone {
     /// The window after `ack`, in congestion avoidance.
-    fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
+    fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
 
     /// The window after `ack` in slow start; `step` is the increase of [RFC5681 §3.1]. `None` ends slow start.
     #[inline]
-    fn climb(&mut self, window: Segments, step: Segments, _ack: &Ack, _cx: &mut Cx<'_>) -> Option<Segments> {
+    fn slow_start(
+        &mut self,
+        window: Segments,
+        step: Segments,
+        _ack: &Ack,
+        _cx: &mut Cx<'_>,
+    ) -> Option<Segments> {
         Some(Segments(window.0 + step.0))
     }
 
-    /// The window after a congestion event; called once per episode. For a timeout this is the new threshold.
-    fn shrink(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
+    /// The slow-start threshold after a congestion event, called once per episode; it is also the new window, except after a timeout.
+    fn ssthresh(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
 
-    /// Whether windows are whole segments: slow start then ends exactly at the threshold, and the rest of an acknowledgement counts for congestion
-    /// avoidance.
+    /// Whether cwnd is an integer number of segments, as in Linux: slow start then ends exactly at ssthresh, and the segments left of an
+    /// acknowledgement count for congestion avoidance.
     #[inline]
-    fn is_whole(&self) -> bool {
+    fn integer_cwnd(&self) -> bool {
         false
     }
 
-    /// An acknowledgement arrived that must not change the window, because the sender did not fill it. This time must not count.
+    /// An acknowledgement that does not change the window: in recovery, marked, or application-limited. The time until it does not count.
     fn pause(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
 }
 

@@ -60,17 +60,17 @@ pub enum Verdict {
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
-    /// The queue's own rule dropped it early.
+    /// Active queue management (AQM), such as CoDel, dropped it although there was room.
     Early,
     /// The link's random loss.
     RandomLoss,
-    /// The link was down, or went down under it.
+    /// The link was down, or went down during its transmission.
     LinkDown,
     /// No route to its destination.
     NoRoute,
-    /// It arrived for an endpoint that has stopped, not yet started, or started again since it was sent.
+    /// It reached its destination, where no endpoint listens: the flow has stopped, has not started, or has restarted since it was sent.
     NotListening,
-    /// It took more hops than any route has: routes changed under it.
+    /// It took more hops than any route has: routes changed and formed a loop.
     HopLimit,
 }
 

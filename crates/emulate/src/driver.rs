@@ -1,6 +1,6 @@
 //! The event loop of an emulation: handle due events, write egress packets, read packets of programs, wait.
 //!
-//! It accesses the host only through [`Surroundings`].
+//! It accesses the host only through [`Platform`].
 
 use contract::{Count, Ecn, Egress, EgressEvent, Header, Packet};
 use sim::{Blueprint, Control, World};
@@ -11,7 +11,7 @@ use wire::stream::Envelope;
 use crate::Accuracy;
 use crate::datagrams::{self, Writer};
 use crate::gates::{Gates, Way};
-use crate::surroundings::Surroundings;
+use crate::platform::Platform;
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ pub(crate) fn drive(
     gates: &Gates,
     blueprint: &Blueprint,
     control: &Control,
-    platform: &mut impl Surroundings,
+    platform: &mut impl Platform,
 ) -> Accuracy {
     let every = blueprint.record.every;
     let every = if every == Duration::ZERO { NEWS.1 } else { every.scaled(0.5) };
@@ -85,7 +85,7 @@ struct Turn<'a> {
 
 impl Turn<'_> {
     /// Handles what is due and hands out what leaves. True when the run is over.
-    fn handle(&mut self, now: Time, control: &Control, platform: &mut impl Surroundings) -> bool {
+    fn handle(&mut self, now: Time, control: &Control, platform: &mut impl Platform) -> bool {
         let due = self.world.next_event();
         if due <= now {
             self.accuracy.events.record(now.saturating_since(due));
@@ -103,7 +103,7 @@ impl Turn<'_> {
         over
     }
 
-    fn egress(&mut self, platform: &mut impl Surroundings) {
+    fn egress(&mut self, platform: &mut impl Platform) {
         self.world.take_egress(&mut self.egress);
         let mut egress = std::mem::take(&mut self.egress);
         for one in egress.drain(..) {
@@ -129,7 +129,7 @@ impl Turn<'_> {
     }
 
     /// Gives a packet to the program or live endpoint at `device`, and counts what a program got. Whether the device took it.
-    fn hand_over(&mut self, one: &Egress, packet: &Packet, platform: &mut impl Surroundings) -> bool {
+    fn hand_over(&mut self, one: &Egress, packet: &Packet, platform: &mut impl Platform) -> bool {
         let Self { world, gates, buffer, datagrams, .. } = self;
         let node = world.address_of(one.endpoint).node;
         let device = gates.device_of(node);
@@ -158,7 +158,7 @@ impl Turn<'_> {
     }
 
     /// Takes in what a device has, up to a batch.
-    fn take_in(&mut self, device: usize, control: &Control, platform: &mut impl Surroundings) {
+    fn take_in(&mut self, device: usize, control: &Control, platform: &mut impl Platform) {
         for _ in 0..BATCH {
             let Some(length) = platform.receive(device, &mut self.buffer) else { return };
             let bytes = &self.buffer[..length];
@@ -186,7 +186,7 @@ impl Turn<'_> {
     }
 
     /// Asks what programs did, and lets their endpoints say it.
-    fn ask(&mut self, platform: &mut impl Surroundings) {
+    fn ask(&mut self, platform: &mut impl Platform) {
         self.ask_programs(platform);
         let (world, accuracy) = (&mut *self.world, &mut self.accuracy);
         platform.words(&mut |endpoint, said| {
@@ -205,7 +205,7 @@ impl Turn<'_> {
         });
     }
 
-    fn ask_programs(&mut self, platform: &mut impl Surroundings) {
+    fn ask_programs(&mut self, platform: &mut impl Platform) {
         let (world, gates) = (&mut *self.world, self.gates);
         platform.news(&mut |news| {
             let Some(ends) = gates.ends(news.flow) else { return };

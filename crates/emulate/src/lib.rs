@@ -4,7 +4,7 @@
 //! so that simulated state machines never observe that the loop was late. Only packets to real programs can be late; the lateness is measured
 //! ([`Accuracy`]).
 //!
-//! `driver.rs` is the event loop; it accesses the operating system only through [`surroundings`]. `linux/` implements that: network namespaces, TUN
+//! `driver.rs` is the event loop; it accesses the operating system only through [`platform`]. `linux/` implements that: network namespaces, TUN
 //! devices, TCP of the kernel, commands, and live endpoints.
 
 mod accuracy;
@@ -13,8 +13,8 @@ mod driver;
 mod gates;
 #[cfg(target_os = "linux")]
 mod linux;
+pub mod platform;
 mod run;
-pub mod surroundings;
 
 pub use accuracy::Accuracy;
 #[cfg(target_os = "linux")]

@@ -9,7 +9,7 @@ use units::{Duration, Time};
 
 use crate::driver::drive;
 use crate::gates::Gates;
-use crate::surroundings::{LiveMachine, News, Said, Surroundings};
+use crate::platform::{LiveMachine, News, Platform, Said};
 use crate::{Accuracy, Lateness};
 
 /// How an emulation is run, apart from what the scenario says.
@@ -146,7 +146,7 @@ impl Alone {
     }
 }
 
-impl Surroundings for Alone {
+impl Platform for Alone {
     fn now(&mut self) -> Time {
         since(self.began)
     }

@@ -243,7 +243,7 @@ impl Case {
         })
     }
 
-    /// The same as a scenario, with Data of so many bytes on the wire.
+    /// The same as a scenario, with Data of this many bytes on the wire.
     fn scenario(&self, data: u64) -> String {
         let mut text = String::from("duration = \"120 s\"\n[topology]\nkind = \"custom\"\nlinks = [\n");
         for Wire { ends: [a, b], mbps, delay_ms } in &self.wires {
@@ -279,9 +279,9 @@ size = "{size} B""#,
     }
 
     fn simulated(&self, data: u64) -> lab::Report {
-        let scenario =
-            lab::load(&self.scenario(data), "case.toml").unwrap_or_else(|problems| panic!("{problems}"));
-        let plan = scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"));
+        let scenario = lab::load(&self.scenario(data), "case.toml")
+            .unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        let plan = scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         lab::run(&plan, &sim::Control::default()).report
     }
 }
@@ -347,8 +347,8 @@ impl Seen {
             assert_eq!((stats.strays.strangers, stats.strays.full, stats.strays.crowded), (0, 0, 0));
         }
         // what may wait, and what is under way on links with a delay, at each of a host's links
-        let most = case.wires.len() * (BUFFER as usize + 200) * 1700;
-        assert!(self.queued < most, "{} bytes waited", self.queued);
+        let max = case.wires.len() * (BUFFER as usize + 200) * 1700;
+        assert!(self.queued < max, "{} bytes waited", self.queued);
     }
 }
 
@@ -384,7 +384,7 @@ fn dumbbell(scheme: &'static str) -> Case {
     }
 }
 
-/// Tries a case until it comes out as simulated, three times at most: a machine with other things to do can be slow, and never fast.
+/// Repeats a case until it results as simulated, three times at most: a machine with other things to do can be slow, and never fast.
 /// `judge` says what is wrong with times; where the machine did not keep up that counts for nothing.
 fn tried(case: &Case, what: &str, judge: impl Fn(&Seen) -> Option<String>) {
     let _alone = alone();
@@ -436,7 +436,7 @@ fn shared(scheme: &'static str) {
         let took = seen.took();
         let words = format!("{took:.2?} s, simulated {simulated:.2?} s");
         seen.tell(scheme, &words, &report, &case);
-        let longest = |times: &[f64]| times.iter().fold(0.0f64, |most, time| most.max(*time));
+        let longest = |times: &[f64]| times.iter().fold(0.0f64, |max, time| max.max(*time));
         (!near(longest(&took), longest(&simulated), 0.15)).then_some(words)
     });
 }

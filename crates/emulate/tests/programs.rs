@@ -22,8 +22,8 @@ fn possible(test: &str) -> bool {
 }
 
 fn plan(text: &str) -> std::sync::Arc<lab::Plan> {
-    let scenario = lab::load(text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
-    scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"))
+    let scenario = lab::load(text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 /// Preferred, since a few thousand packets a second are hardly noticed by others.

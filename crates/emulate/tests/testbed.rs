@@ -64,7 +64,7 @@ impl Office {
     }
 }
 
-/// A scenario of the house, by this scheme for its group, so long, of which so much is warm-up, in both worlds. `None` where it cannot be tried
+/// A shipped scenario, by this scheme for its group, of this duration and with this warm-up, in both worlds. `None` where it cannot be tried
 /// here, or the machine did not keep up, which is said.
 fn both(name: &str, scheme: &str, span: (u32, u32), keys: &[&str]) -> Option<Both> {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -73,14 +73,14 @@ fn both(name: &str, scheme: &str, span: (u32, u32), keys: &[&str]) -> Option<Bot
         return None;
     }
     let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("it is a scenario of the house");
+    let text = std::fs::read_to_string(path).expect("it is a shipped scenario");
     let text = text
         .replace("duration = \"60 s\"", &format!("duration = \"{} s\"", span.0))
         .replace("warmup = \"20 s\"", &format!("warmup = \"{} s\"", span.1))
         .replace("scheme = \"mca\"", &format!("scheme = \"{scheme}\""))
         .replace("[record]\n", "[record]\nevents = true\n");
-    let scenario = lab::load(&text, name).unwrap_or_else(|problems| panic!("{problems}"));
-    let plan = scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(&text, name).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let plan = scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let simulated = lab::run(&plan, &Control::default()).report;
     let settings = Settings { urgent: true, ..Settings::default() };
     let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None)
@@ -93,8 +93,8 @@ fn both(name: &str, scheme: &str, span: (u32, u32), keys: &[&str]) -> Option<Bot
         outcome.accuracy.notes
     );
     let faults = outcome.accuracy.faults();
-    for (what, [half, most, ..]) in outcome.accuracy.rows() {
-        eprintln!("{name}: {scheme}: {what}: half {half}, 99 % {most}");
+    for (what, [half, max, ..]) in outcome.accuracy.rows() {
+        eprintln!("{name}: {scheme}: {what}: half {half}, 99 % {max}");
     }
     let emulated = lab::report(&plan.as_emulated(), &outcome.trace);
     let value = |report: &lab::Report, key: &str| report.value(key).unwrap_or_else(|| panic!("{key}"));

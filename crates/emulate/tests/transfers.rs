@@ -61,9 +61,9 @@ fn a_program_of_a_transfer() {
         let symbol = Fountain::symbol_bytes(room).unwrap();
         let opened = FileStore::open(&folder.join("file"), "file", symbol, &tally, &|| true).unwrap();
         let (store, manifest) = opened.unwrap();
-        let least = said("RECEIVERS").parse().unwrap();
-        let fountain = Fountain::new(manifest, Box::new(store), Receivers { least }, tally);
-        let to = Group { address: group, most: 64 };
+        let min = said("RECEIVERS").parse().unwrap();
+        let fountain = Fountain::new(manifest, Box::new(store), Receivers { min }, tally);
+        let to = Group { address: group, max: 64 };
         let (outcome, left) = live::send_to_group(
             &settings(Handshake::Listen),
             &to,
@@ -73,7 +73,7 @@ fn a_program_of_a_transfer() {
             &mut udp,
             &Control::new(),
         );
-        assert_eq!((&outcome.end, left.len()), (&End::Complete, least), "{:?}", outcome.stats);
+        assert_eq!((&outcome.end, left.len()), (&End::Complete, min), "{:?}", outcome.stats);
         fs::write(folder.join("sent"), format!("{} packets", outcome.stats.packets)).unwrap();
         return;
     }
@@ -145,8 +145,8 @@ commands = {{ sender = "{}", receiver = "{}" }}
         command("sender"),
         command("receiver"),
     );
-    let scenario = lab::load(&text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
-    let plan = scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(&text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let plan = scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let control = sim::Control::default();
     let logs = folder.join("logs");
     let outcome = std::thread::scope(|scope| {
@@ -199,7 +199,7 @@ fn a_program_of_a_file() {
             packet: scheme.packet,
             transport: live::transport_of(&scheme.name).unwrap(),
             id: 1,
-            receivers: Receivers { least: 1 },
+            receivers: Receivers { min: 1 },
         };
         let (cargo, about) = task.load(&tally, &|| true).unwrap().unwrap();
         let mut udp = Udp::bind(sender).unwrap();
@@ -289,8 +289,8 @@ links = [
 {flows}
 {events}"#
     );
-    let scenario = lab::load(&text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
-    let plan = scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(&text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let plan = scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let control = sim::Control::default();
     let logs = folder.join("logs");
     let over = || {

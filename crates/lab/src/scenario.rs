@@ -13,11 +13,11 @@ use crate::schema::tree::{Place, Refusal, Span, Tree};
 use crate::{Plan, lower, warnings};
 
 /// Largest text that is read, in bytes.
-const MOST_BYTES: usize = 64_000_000;
+const MAX_BYTES: usize = 64_000_000;
 /// Most combinations of a sweep.
-const MOST_CELLS: usize = 100_000;
+const MAX_CELLS: usize = 100_000;
 /// Values of a sweep that are tried when it is loaded; the others are when it is run.
-const MOST_TRIED: usize = 256;
+const MAX_TRIED: usize = 256;
 
 /// A checked scenario with its plan. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ fn empty(name: &str) -> Problems {
 /// The values of a text; fails where it is not TOML.
 fn parsed(text: &str, name: &str) -> Result<Draft, Problems> {
     let text: Arc<str> = text.into();
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         let message = format!("{} bytes are too many", text.len());
         return Err(Problems::whole(name, message, Some("at most 64 MB".to_owned())));
     }
@@ -210,8 +210,8 @@ impl Draft {
         let Some(sweep) = without.file.sweep.given() else { return (Vec::new(), warnings) };
         let mut notes = Notes::default();
         let cells = sweep.value.0.iter().try_fold(1usize, |sum, (_, values)| sum.checked_mul(values.len()));
-        if cells.is_none_or(|cells| cells > MOST_CELLS) {
-            notes.wrong(sweep.place, "too many combinations").hint(format!("at most {MOST_CELLS}"));
+        if cells.is_none_or(|cells| cells > MAX_CELLS) {
+            notes.wrong(sweep.place, "too many combinations").hint(format!("at most {MAX_CELLS}"));
             return (notes.into_lists().0, warnings);
         }
         let mut count = 0;
@@ -219,7 +219,7 @@ impl Draft {
             let mut seen = vec![false; warnings.len()];
             for value in values.iter() {
                 count += 1;
-                if count > MOST_TRIED {
+                if count > MAX_TRIED {
                     break 'axes;
                 }
                 let tried = match self.changed([(key.as_str(), &value.value)], true) {

@@ -21,8 +21,8 @@ fn every_broken_scenario_gives_its_message() {
     for path in files {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("names are ASCII");
         let bytes = fs::read(&path).expect("the file was just listed");
-        let problems = lab::load_bytes(&bytes, &format!("{stem}.toml")).expect_err(stem);
-        assert_eq!(problems.to_json().as_array().map(Vec::len), Some(problems.count()));
-        settings.bind(|| insta::assert_snapshot!(stem, problems.to_string()));
+        let diagnostics = lab::load_bytes(&bytes, &format!("{stem}.toml")).expect_err(stem);
+        assert_eq!(diagnostics.to_json().as_array().map(Vec::len), Some(diagnostics.count()));
+        settings.bind(|| insta::assert_snapshot!(stem, diagnostics.to_string()));
     }
 }

@@ -102,10 +102,10 @@ fn a_capture_has_a_block_for_each_packet_that_passed() {
 fn commands_alone_send_nothing_in_a_simulation() {
     let text = "[topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
                 [[flows]]\nname = \"program\"\ncommands = { sender = \"true\" }\n";
-    let scenario = lab::load(text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let plan = scenario.plan(None).expect("it was loaded");
     let printed = plan.to_toml();
-    let again = lab::load(&printed, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
+    let again = lab::load(&printed, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     assert_eq!(again.plan(None).expect("it was loaded").blueprint, plan.blueprint);
     let outcome = lab::run(&plan, &sim::Control::default());
     assert_eq!(outcome.report.value("flow.program.sent_packets"), Some(0.0));

@@ -197,8 +197,10 @@ fn a_network_by_name_does_not_depend_on_whether_a_flow_uses_it() {
     let swept = with(
         "[icn]\n[sweep]\n\"flows.video.network\" = [\"ip\", \"icn\"]\n\"icn.refresh\" = [\"1 s\", \"9 s\"]\n",
     );
-    let cells =
-        load(&swept, "test.toml").unwrap_or_else(|problems| panic!("{problems}")).cells().expect("cells");
+    let cells = load(&swept, "test.toml")
+        .unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+        .cells()
+        .expect("cells");
     let casts: Vec<Cast> =
         cells.iter().map(|(_, cell)| cell.plan(None).expect("planned").blueprint.flows[0].cast).collect();
     assert_eq!(casts, [Cast::Multicast, Cast::Multicast, Cast::Named, Cast::Named]);
@@ -340,7 +342,8 @@ fn srmcc_needs_routers_that_take_part_at_both_ends_of_a_bottleneck() {
         ];
         let keys: [(String, toml::Value); 4] = keys.map(|(key, value)| (key.to_owned(), value));
         let scenario = load(text, "test.toml").expect("it is right").with_all(&keys);
-        let plan = scenario.unwrap_or_else(|problems| panic!("{problems}")).plan(None).expect("planned");
+        let plan =
+            scenario.unwrap_or_else(|diagnostics| panic!("{diagnostics}")).plan(None).expect("planned");
         let outcome = lab::run(&plan, &sim::Control::default());
         outcome.report.value("flow.video.loss_ratio").expect("it was measured")
     };

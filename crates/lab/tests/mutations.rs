@@ -134,22 +134,22 @@ proptest! {
             Ok(scenario) => {
                 let plan = scenario.plan(Some(5)).expect("loaded means planned");
                 let printed = plan.to_toml();
-                let again = lab::load(&printed, "plan.toml").unwrap_or_else(|problems| panic!("{problems}\n{printed}"));
+                let again = lab::load(&printed, "plan.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}\n{printed}"));
                 prop_assert_eq!(&again.plan(None).expect("loaded means planned").blueprint, &plan.blueprint);
             }
-            Err(problems) => {
-                prop_assert!(problems.count() > 0);
-                prop_assert!(!problems.to_string().is_empty());
-                prop_assert!(!problems.render(true).is_empty());
-                problems.to_json();
+            Err(diagnostics) => {
+                prop_assert!(diagnostics.count() > 0);
+                prop_assert!(!diagnostics.to_string().is_empty());
+                prop_assert!(!diagnostics.render(true).is_empty());
+                diagnostics.to_json();
             }
         }
     }
 
     #[test]
     fn no_bytes_make_the_loader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Err(problems) = lab::load_bytes(&bytes, "noise.toml") {
-            prop_assert!(!problems.to_string().is_empty());
+        if let Err(diagnostics) = lab::load_bytes(&bytes, "noise.toml") {
+            prop_assert!(!diagnostics.to_string().is_empty());
         }
     }
 
@@ -165,14 +165,14 @@ proptest! {
         let (key, value) = (&key.get(&leaves).0, &value.get(&leaves).1);
         match scenario.with(key, value) {
             Ok(changed) => {
-                let again = lab::load(changed.text(), "changed.toml").unwrap_or_else(|problems| panic!("{problems}"));
+                let again = lab::load(changed.text(), "changed.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
                 prop_assert_eq!(&again, &changed);
                 prop_assert_eq!(again.plan(None), changed.plan(None));
                 prop_assert_eq!(again.warnings().to_json(), changed.warnings().to_json());
             }
-            Err(problems) => {
-                prop_assert!(problems.count() > 0);
-                prop_assert!(!problems.to_string().is_empty());
+            Err(diagnostics) => {
+                prop_assert!(diagnostics.count() > 0);
+                prop_assert!(!diagnostics.to_string().is_empty());
             }
         }
     }

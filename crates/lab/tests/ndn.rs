@@ -290,8 +290,8 @@ fn every_way_to_be_wrong_is_told_once() {
     ] {
         match load(&ndn(table), "test.toml") {
             Ok(_) => assert!(messages.is_empty(), "{table}"),
-            Err(problems) => {
-                let told: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+            Err(diagnostics) => {
+                let told: Vec<&str> = diagnostics.iter().map(|problem| problem.message.as_str()).collect();
                 assert_eq!(told, messages, "{table}");
             }
         }

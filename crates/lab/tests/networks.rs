@@ -9,7 +9,7 @@ fn plan(topology: &str, from: &str, to: &str) -> std::sync::Arc<Plan> {
          source = {{ kind = \"constant\", rate = \"1 Mbit/s\" }}\n"
     );
     let name = format!("{}/tests/graphs/test.toml", env!("CARGO_MANIFEST_DIR"));
-    let scenario = lab::load(&text, &name).unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(&text, &name).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     scenario.plan(None).expect("loaded means planned")
 }
 
@@ -201,7 +201,7 @@ fn the_reference_has_the_names_that_generators_give() {
         ("random", format!("nodes = 4\nedges = 4\n{link}")),
     ] {
         let text = format!("[topology]\nkind = \"{kind}\"\n{keys}\n[[flows]]\nname = \"none\"\ncount = 0\n");
-        let scenario = lab::load(&text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
+        let scenario = lab::load(&text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let blueprint = scenario.plan(None).expect("it was loaded").blueprint.clone();
         let said = documented(kind);
         let first = |name: &str| {
@@ -230,7 +230,7 @@ fn a_flow_counts_all_its_drops_by_reason_and_a_link_those_that_happen_at_it() {
         { name = \"bc\", ends = [\"b\", \"c\"], rate = \"1500 kbit/s\", delay = \"50 ms\", buffer = \"5 packets\" },\n]\n\
         [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"c\"\nsource = { kind = \"constant\", rate = \"1800 kbit/s\" }\n\
         [[events]]\nat = \"3 s\"\nlink = \"bc\"\nup = false\n";
-    let scenario = lab::load(text, "test").unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(text, "test").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let plan = scenario.plan(None).expect("loaded means planned");
     let report = lab::run(&plan, &sim::Control::default()).report;
     let value = |key: &str| report.value(key).unwrap_or_else(|| panic!("{key}"));

@@ -159,8 +159,8 @@ fn arrivals_end_with_their_count_and_are_the_same_until_then() {
     assert_eq!(flows(&fast(&counted("300"))).len(), 300);
     assert!(load(&fast(SHORT), "test.toml").is_err());
     for wrong in ["0", "-1", "1.5", "\"many\"", "100_001"] {
-        let problems = load(&counted(wrong), "test.toml").expect_err(wrong).to_string();
-        assert!(problems.contains("count"), "{wrong}: {problems}");
+        let diagnostics = load(&counted(wrong), "test.toml").expect_err(wrong).to_string();
+        assert!(diagnostics.contains("count"), "{wrong}: {diagnostics}");
     }
 }
 
@@ -300,10 +300,10 @@ fn a_seed_beyond_what_a_file_can_say_is_refused() {
 #[test]
 fn what_python_builds_wrongly_gets_the_same_messages() {
     let values = |text: &str| text.parse::<toml::Table>().expect("plain values");
-    let problems = lab::load_tree(values("duration = 60\ntopology = { kind = \"dumbell\" }\nflows = []"))
+    let diagnostics = lab::load_tree(values("duration = 60\ntopology = { kind = \"dumbell\" }\nflows = []"))
         .expect_err("two mistakes");
-    assert_eq!(problems.name(), "<python>");
-    let messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(diagnostics.name(), "<python>");
+    let messages: Vec<&str> = diagnostics.iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(messages, ["`60` has no unit", "`dumbell` is not a kind of topology"]);
     for broken in ["", "seed = -1", "seed = nan", "a = []"] {
         assert!(lab::load_tree(values(broken)).is_err(), "{broken}");
@@ -331,8 +331,9 @@ fn a_sweep_over_schemes_records_a_series_where_it_is_offered() {
     // what no cell offers is a mistake still
     for (wrong, hint) in [("min_reported_rate", "`asmp` would offer it"), ("o_mix", "did you mean `o_max`?")]
     {
-        let problems = load(&text.replace("o_max", wrong), "test.toml").expect_err("nobody offers it");
-        let told: Vec<_> = problems.iter().map(|one| (one.message.as_str(), one.hint.as_deref())).collect();
+        let diagnostics = load(&text.replace("o_max", wrong), "test.toml").expect_err("nobody offers it");
+        let told: Vec<_> =
+            diagnostics.iter().map(|one| (one.message.as_str(), one.hint.as_deref())).collect();
         let message = format!("nothing here offers the series `{wrong}`");
         assert_eq!(told, [(message.as_str(), Some(hint))]);
     }
@@ -346,8 +347,8 @@ fn a_star_in_a_key_is_each_entry() {
         set("flows.*.tcp.sack", "false").unwrap_or_else(|p| panic!("{p}")).plan(None).expect("planned");
     let sack = |flow: &sim::FlowSpec| matches!(&flow.kind, FlowKind::Tcp(config) if config.sack);
     assert!(changed.groups.len() == 2 && !changed.blueprint.flows.iter().any(sack));
-    let problems = set("flows.*.strat", "3 s").expect_err("no such key");
-    assert!(problems.to_string().contains("unknown key `strat`"), "{problems}");
-    let problems = set("events.*.at", "3 s").expect_err("there are none");
-    assert!(problems.to_string().contains("events"), "{problems}");
+    let diagnostics = set("flows.*.strat", "3 s").expect_err("no such key");
+    assert!(diagnostics.to_string().contains("unknown key `strat`"), "{diagnostics}");
+    let diagnostics = set("events.*.at", "3 s").expect_err("there are none");
+    assert!(diagnostics.to_string().contains("events"), "{diagnostics}");
 }

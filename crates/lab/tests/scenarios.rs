@@ -34,8 +34,8 @@ fn loaded(folders: &[PathBuf]) -> Vec<(PathBuf, Scenario)> {
     assert!(files.len() >= 8, "{} files", files.len());
     let load = |path: PathBuf| {
         let bytes = fs::read(&path).expect("the file was just listed");
-        let scenario =
-            lab::load_bytes(&bytes, &path.to_string_lossy()).unwrap_or_else(|problems| panic!("{problems}"));
+        let scenario = lab::load_bytes(&bytes, &path.to_string_lossy())
+            .unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         (path, scenario)
     };
     files.into_iter().map(load).collect()
@@ -43,7 +43,8 @@ fn loaded(folders: &[PathBuf]) -> Vec<(PathBuf, Scenario)> {
 
 fn reloaded(plan: &Plan) -> Arc<Plan> {
     let text = plan.to_toml();
-    let scenario = lab::load(&text, "plan.toml").unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    let scenario =
+        lab::load(&text, "plan.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}\n{text}"));
     scenario.plan(None).expect("loaded means planned")
 }
 
@@ -93,7 +94,7 @@ fn in_order(tree: &Value, schema: &Value, root: &Value, at: &str) {
 #[test]
 fn a_tree_of_values_makes_the_plan_of_the_text() {
     for (path, scenario) in scenarios() {
-        let from_tree = lab::load_tree(scenario.tree()).unwrap_or_else(|problems| panic!("{problems}"));
+        let from_tree = lab::load_tree(scenario.tree()).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let plans =
             [&scenario, &from_tree].map(|scenario| scenario.plan(Some(3)).expect("loaded means planned"));
         assert_eq!(plans[0], plans[1], "{}", path.display());

@@ -194,7 +194,8 @@ impl Case {
 
     fn plan(&self) -> std::sync::Arc<Plan> {
         let text = self.toml();
-        let scenario = lab::load(&text, "case.toml").unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+        let scenario =
+            lab::load(&text, "case.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}\n{text}"));
         scenario.plan(None).expect("loaded means planned")
     }
 }

@@ -5,10 +5,10 @@ use lab::Plan;
 fn plan(text: &str) -> std::sync::Arc<Plan> {
     // paths start beside this file
     let name = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/video.toml");
-    let scenario = lab::load(text, name).unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(text, name).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let plan = scenario.plan(None).expect("loaded means planned");
     let printed = plan.to_toml();
-    let again = lab::load(&printed, name).unwrap_or_else(|problems| panic!("{problems}\n{printed}"));
+    let again = lab::load(&printed, name).unwrap_or_else(|diagnostics| panic!("{diagnostics}\n{printed}"));
     assert_eq!(again.plan(None).expect("loaded means planned"), plan, "{printed}");
     plan
 }

@@ -12,7 +12,7 @@ use crate::keys::Key;
 use crate::replay::Replay;
 use crate::{Platform, Stats};
 
-/// An order that is not heard is said again after this, then twice as long, up to the second.
+/// An order that is not acknowledged is retransmitted after this, then after twice as long, up to a second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 /// Orders that may wait to be said.
 const ORDERS: usize = 16;

@@ -152,7 +152,7 @@ pub trait ByteSource: Send {
     /// As [`Payload::bind`].
     fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}
 
-    /// The receiver is there, for the first time or again: the stream begins anew, at 0.
+    /// The receiver is there, for the first time or again: the stream starts over, at 0.
     fn on_join(&mut self, _peer: EndpointId) {}
 
     /// The receiver said something.

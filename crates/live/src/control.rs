@@ -56,7 +56,7 @@ pub struct Progress {
     pub bytes: AtomicU64,
     /// Bytes of content in them, each as often as it was carried.
     pub content: AtomicU64,
-    /// Packets that the receiver found missing; segments that the sender sent again.
+    /// Packets that the receiver found missing; segments that the sender retransmitted.
     pub lost: AtomicU64,
     /// Rate that the law and the limit of the sender allow, in bit/s; 0 where neither says one.
     pub allowed_bps: AtomicU64,

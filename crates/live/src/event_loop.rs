@@ -7,7 +7,7 @@ use units::{Duration, Time};
 
 use crate::{Batch, End, Platform};
 
-/// A sender whose packets come thick sends none for so long: they leave in GSO batches.
+/// A sender whose packets come thick sends none for this long: they leave in GSO batches.
 const GSO_SPAN: Duration = Duration::from_micros(250);
 /// They come thick where the gaps between them are shorter than this on average.
 const THICK: Duration = Duration::from_micros(50);

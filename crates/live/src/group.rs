@@ -25,7 +25,7 @@ use crate::session::{At, GOODBYE, HEARS_OUT, Opened, POLL_INTERVAL, TxContext, W
 use crate::still::Still;
 use crate::{Cargo, Control, End, Handshake, Limits, Outcome, Phase, Platform, Scheme, Settings, Stats};
 
-/// After so many of the silences that [`Limits`] grants one receiver, the sender stands still where no receiver was heard: those who hear the group say so
+/// After this many of the silences that [`Limits`] grants one receiver, the sender stands still where no receiver was heard: those who hear the group say so
 /// once in each.
 const SILENT: f64 = 3.0;
 
@@ -35,7 +35,7 @@ pub struct Group {
     /// Address and port of the group: an IP multicast address.
     pub address: SocketAddr,
     /// Receivers at one time, at most; who comes when there are so many is told that the sender is busy.
-    pub most: usize,
+    pub max: usize,
 }
 
 /// How it ended with one receiver.
@@ -49,7 +49,7 @@ pub struct Left {
     pub end: End,
 }
 
-/// So many callers beyond [`Group::most`] may say that they are one of those who are there.
+/// This many callers beyond [`Group::max`] may say that they are one of those who are there.
 const AGAIN: usize = 8;
 /// What of a receiver that was given up is kept, at most.
 const LEFT: usize = 65_536;
@@ -104,7 +104,7 @@ struct Gathering<'a, O> {
     limits: Limits,
     /// Receivers have the key.
     trusted: bool,
-    most: usize,
+    max: usize,
     work: Sending,
     platform: &'a mut O,
     control: &'a Control,
@@ -116,7 +116,7 @@ struct Gathering<'a, O> {
     channel: Channel,
     /// By the number of its session.
     members: BTreeMap<u32, Member>,
-    /// So many of them are ready.
+    /// This many of them are ready.
     ready: usize,
     /// Whether any of those who are ready was heard lately. Nobody may hear what is sent where none was.
     heard: bool,
@@ -174,7 +174,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
         control: &'a Control,
     ) -> Self {
         let now = platform.now();
-        let listener = Listener::new(&settings.secret, group.most, platform);
+        let listener = Listener::new(&settings.secret, group.max, platform);
         let (mut secret, mut drawn) = ([0; KEY], [0; 12]);
         platform.fill_random(&mut secret);
         platform.fill_random(&mut drawn);
@@ -197,7 +197,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
         Self {
             limits: settings.limits,
             trusted: settings.secret != crate::Secret::none(),
-            most: group.most,
+            max: group.max,
             work,
             platform,
             control,
@@ -334,7 +334,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
         let reason = match () {
             () if hello.role != Role::Receiver => Some(Reason::Mismatch),
             () if self.closing.is_some() => Some(Reason::Stopped),
-            () if self.members.len() >= self.most.saturating_add(if again.is_some() { AGAIN } else { 0 }) => {
+            () if self.members.len() >= self.max.saturating_add(if again.is_some() { AGAIN } else { 0 }) => {
                 Some(Reason::Busy)
             }
             () => None,
@@ -351,7 +351,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
         self.admit(&hello, from, peer, now);
     }
 
-    /// A receiver has spoken in this session for the first time: it is who it says that it is, and begins anew. Until then anybody may have
+    /// A receiver has spoken in this session for the first time: it is who it says that it is, and starts over. Until then anybody may have
     /// said hello in its name.
     fn know(&mut self, session: u32, now: Time) {
         let Some(caller) = self.members.get(&session).map(|member| member.caller) else { return };

@@ -7,7 +7,7 @@ use contract::Ecn;
 use crate::{Fate, GsoBatch, Platform};
 
 /// The most datagrams of a GSO batch, and their bytes: what segmentation offload takes in one call.
-const MOST: (usize, usize) = (64, 65_000);
+const MAX: (usize, usize) = (64, 65_000);
 
 /// Datagrams that wait to be sent, all of one length and to one place.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct GsoBatches {
 impl GsoBatches {
     pub(crate) fn new() -> Self {
         Self {
-            bytes: Vec::with_capacity(MOST.1 + 2048),
+            bytes: Vec::with_capacity(MAX.1 + 2048),
             to: SocketAddr::from(([0, 0, 0, 0], 0)),
             ecn: Ecn::NotCapable,
             each: 0,
@@ -48,7 +48,7 @@ impl GsoBatches {
         write(&mut self.bytes);
         let length = self.bytes.len() - start;
         let joins = to == self.to && ecn == self.ecn && length <= self.each;
-        if self.count > 0 && (!joins || self.count == MOST.0 || self.bytes.len() > MOST.1) {
+        if self.count > 0 && (!joins || self.count == MAX.0 || self.bytes.len() > MAX.1) {
             self.send(start, platform);
         }
         if self.count == 0 {

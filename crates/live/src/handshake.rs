@@ -8,17 +8,17 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{COOKIE, Datagram, Frame, Group, Hello, KEY, Offer, Reason, Role, Welcome};
+use wire::stream::{Datagram, Frame, Group, Hello, KEY, Offer, Reason, Role, TOKEN, Welcome};
 
 use crate::channel::Channel;
 use crate::keys::{Agreed, Half, Key, TokenKey};
 use crate::{GsoBatch, Platform, Secret, Stats};
 
-/// A hello that is not answered is said again after this, then half as long again, up to the second.
+/// A hello that is not answered is retransmitted after this, then after half as long again, up to a second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
-/// A hint that the other end has another key is shown after so long without a valid answer.
+/// A hint that the other end has another key is shown after this time without a valid answer.
 const HINTED: Duration = Duration::from_secs(2);
-/// Public keys of callers that are remembered, so that a hello that was recorded opens nothing while its cookie is fresh.
+/// Public keys of callers that are remembered, so that a hello that was recorded opens nothing while its token is fresh.
 const USED: usize = 64;
 
 /// Sends one datagram by itself.
@@ -52,8 +52,8 @@ pub(crate) struct Caller {
     /// Number of this call.
     call: u32,
     half: Half,
-    cookie: Option<[u8; COOKIE]>,
-    /// When it first said hello with a cookie, in this call.
+    token: Option<[u8; TOKEN]>,
+    /// When it first said hello with a token, in this call.
     shown_at: Option<Time>,
     /// When somebody first said, without a key, that the other end has another key, and no valid answer has come since.
     hinted_at: Option<Time>,
@@ -87,7 +87,7 @@ impl Caller {
             me,
             call: 0,
             half: Half::new(draw(platform)),
-            cookie: None,
+            token: None,
             shown_at: None,
             hinted_at: None,
             say_at: Time::NEVER,
@@ -101,7 +101,7 @@ impl Caller {
     pub(crate) fn again(&mut self, now: Time, platform: &mut impl Platform) {
         self.call = u32::from_be_bytes(draw(platform));
         self.half = Half::new(draw(platform));
-        (self.cookie, self.shown_at) = (None, None);
+        (self.token, self.shown_at) = (None, None);
         (self.say_at, self.wait) = (now, AGAIN.0);
     }
 
@@ -129,7 +129,7 @@ impl Caller {
             role: self.role,
             public: self.half.public,
             caller: self.me.public,
-            cookie: self.cookie,
+            token: self.token,
             offer: self.offer.clone(),
         };
         let bytes = sealed(self.call, Frame::Hello(Box::new(hello)), &Key::opening(&self.secret));
@@ -172,9 +172,9 @@ impl Caller {
             stats.received.add(bytes.len());
         }
         match frame {
-            Ok(Frame::Challenge { cookie }) => {
-                if self.cookie != Some(cookie) {
-                    self.cookie = Some(cookie);
+            Ok(Frame::Challenge { token }) => {
+                if self.token != Some(token) {
+                    self.token = Some(token);
                     self.shown_at.get_or_insert(now);
                     (self.say_at, self.wait) = (now, AGAIN.0);
                     self.turn(now, platform, stats);
@@ -211,15 +211,15 @@ pub(crate) struct Listener {
     secret: Secret,
     opening: Key,
     token_key: TokenKey,
-    /// So many are inside at one time, at most.
-    most: usize,
+    /// This many are inside at one time, at most.
+    max: usize,
     /// Who was let in last, by their public keys, and the welcomes that they got.
     inside: VecDeque<Inside>,
     /// Public keys of those who were let in, and where they were.
     used: VecDeque<([u8; KEY], SocketAddr)>,
 }
 
-/// Welcomes are remembered of so many more than may be inside: of those who say that they are one of them, too.
+/// Welcomes are remembered of this many more than may be inside: of those who say that they are one of them, too.
 const BESIDE: usize = 8;
 
 struct Inside {
@@ -246,7 +246,7 @@ pub(crate) enum Attempt {
     Hello(Box<CallerHello>),
 }
 
-/// A hello with a right cookie, and the number of its call.
+/// A hello with a right token, and the number of its call.
 pub(crate) struct CallerHello {
     hello: Hello,
     call: u32,
@@ -260,13 +260,13 @@ impl std::ops::Deref for CallerHello {
 }
 
 impl Listener {
-    /// A listener for so many at one time.
-    pub(crate) fn new(secret: &Secret, most: usize, platform: &mut impl Platform) -> Self {
+    /// A listener for this many at one time.
+    pub(crate) fn new(secret: &Secret, max: usize, platform: &mut impl Platform) -> Self {
         Self {
             secret: secret.clone(),
             opening: Key::opening(secret),
             token_key: TokenKey::new(draw(platform)),
-            most,
+            max,
             inside: VecDeque::new(),
             used: VecDeque::new(),
         }
@@ -310,12 +310,11 @@ impl Listener {
             return Attempt::Nothing;
         };
         stats.received.add(bytes.len());
-        let proved =
-            hello.cookie.is_some_and(|cookie| self.token_key.knows(&cookie, from, &hello.public, now));
+        let proved = hello.token.is_some_and(|token| self.token_key.knows(&token, from, &hello.public, now));
         if !proved {
-            let cookie = self.token_key.bake(from, &hello.public, now);
-            let answer = self.answer(call, &hello.public, Frame::Challenge { cookie });
-            // the format sees to it that a hello is longer; it must never be otherwise
+            let token = self.token_key.issue(from, &hello.public, now);
+            let answer = self.answer(call, &hello.public, Frame::Challenge { token });
+            // the format makes a hello longer; it must never be otherwise
             if answer.len() <= bytes.len() {
                 post(from, &answer, platform, stats);
             }
@@ -383,12 +382,12 @@ impl Listener {
         }
         let welcome = Frame::Welcome(Box::new(Welcome { session, public: half.public, peer, offer, group }));
         let welcome = self.answer(hello.call, &hello.public, welcome);
-        if self.used.len() >= USED.max(self.most.saturating_mul(2)) {
+        if self.used.len() >= USED.max(self.max.saturating_mul(2)) {
             self.used.pop_front();
         }
         self.used.push_back((hello.public, from));
         let mut channel = Channel::new(from, session, [agreed.called, agreed.caller], agreed.binding, now);
-        channel.rtt = hello.cookie.map(|cookie| now.saturating_since(TokenKey::baked(&cookie)));
+        channel.rtt = hello.token.map(|token| now.saturating_since(TokenKey::issued_at(&token)));
         (channel, welcome)
     }
 
@@ -403,7 +402,7 @@ impl Listener {
     ) {
         post(to, &welcome, platform, stats);
         self.inside.retain(|inside| (inside.caller, inside.from) != (hello.caller, to));
-        if self.inside.len() >= self.most.saturating_add(BESIDE) {
+        if self.inside.len() >= self.max.saturating_add(BESIDE) {
             self.inside.pop_front();
         }
         self.inside.push_back(Inside { from: to, caller: hello.caller, public: hello.public, welcome });

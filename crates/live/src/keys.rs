@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use constant_time_eq::constant_time_eq_16;
 use units::{Duration, Time};
-use wire::stream::{COOKIE, Datagram, KEY, TAG};
+use wire::stream::{Datagram, KEY, TAG, TOKEN};
 use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::Secret;
@@ -132,10 +132,10 @@ impl Agreed {
     }
 }
 
-/// Bakes cookies and knows them again, without keeping any. A cookie proves that its bearer gets what is sent to its address.
+/// Issues and verifies address-validation tokens (as RFC 9000 §8.1), without keeping any. A token proves that its bearer receives at its address.
 pub(crate) struct TokenKey(Key);
 
-/// A cookie is good for so long.
+/// Lifetime of an address-validation token.
 const FRESH: Duration = Duration::from_secs(10);
 
 impl TokenKey {
@@ -144,8 +144,8 @@ impl TokenKey {
         Self(Key(random))
     }
 
-    /// The cookie for a caller with this public key at this address.
-    pub(crate) fn bake(&self, address: SocketAddr, caller: &[u8; KEY], now: Time) -> [u8; COOKIE] {
+    /// The token for a caller with this public key at this address.
+    pub(crate) fn issue(&self, address: SocketAddr, caller: &[u8; KEY], now: Time) -> [u8; TOKEN] {
         let mut text = Vec::with_capacity(8 + 17 + 2 + KEY);
         text.extend_from_slice(&now.as_nanos().to_be_bytes());
         match address.ip() {
@@ -160,34 +160,34 @@ impl TokenKey {
         }
         text.extend_from_slice(&address.port().to_be_bytes());
         text.extend_from_slice(caller);
-        let mut cookie = [0; COOKIE];
-        cookie[..8].copy_from_slice(&text[..8]);
-        cookie[8..].copy_from_slice(&self.0.tag(&text));
-        cookie
+        let mut token = [0; TOKEN];
+        token[..8].copy_from_slice(&text[..8]);
+        token[8..].copy_from_slice(&self.0.tag(&text));
+        token
     }
 
-    /// When a cookie was baked; of one that is from here.
-    pub(crate) fn baked(cookie: &[u8; COOKIE]) -> Time {
-        cookie.first_chunk().map_or(Time::ZERO, |nanos| Time::from_nanos(u64::from_be_bytes(*nanos)))
+    /// When a token was issued; of one that is from here.
+    pub(crate) fn issued_at(token: &[u8; TOKEN]) -> Time {
+        token.first_chunk().map_or(Time::ZERO, |nanos| Time::from_nanos(u64::from_be_bytes(*nanos)))
     }
 
-    /// Whether the cookie is from here, for this caller, and fresh.
+    /// Whether the token is from here, for this caller, and fresh.
     pub(crate) fn knows(
         &self,
-        cookie: &[u8; COOKIE],
+        token: &[u8; TOKEN],
         address: SocketAddr,
         caller: &[u8; KEY],
         now: Time,
     ) -> bool {
-        let Some(baked) = cookie.first_chunk().map(|nanos| Time::from_nanos(u64::from_be_bytes(*nanos)))
+        let Some(issued_at) = token.first_chunk().map(|nanos| Time::from_nanos(u64::from_be_bytes(*nanos)))
         else {
             return false;
         };
-        let again = self.bake(address, caller, baked);
-        let (Some(tag), Some(known)) = (again.last_chunk::<TAG>(), cookie.last_chunk::<TAG>()) else {
+        let again = self.issue(address, caller, issued_at);
+        let (Some(tag), Some(known)) = (again.last_chunk::<TAG>(), token.last_chunk::<TAG>()) else {
             return false;
         };
-        baked <= now && now.saturating_since(baked) <= FRESH && constant_time_eq_16(tag, known)
+        issued_at <= now && now.saturating_since(issued_at) <= FRESH && constant_time_eq_16(tag, known)
     }
 }
 
@@ -289,18 +289,18 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_good_for_its_bearer_and_for_ten_seconds() {
+    fn a_token_is_good_for_its_bearer_and_for_ten_seconds() {
         let (token_key, other) = (TokenKey::new([7; 32]), TokenKey::new([8; 32]));
         let at = |secs: u64| Time::ZERO + Duration::from_secs(secs);
         let (here, there): (SocketAddr, SocketAddr) =
             ([127, 0, 0, 1, 99, 1].into_address(), [127, 0, 0, 2, 99, 1].into_address());
-        let cookie = token_key.bake(here, &[1; KEY], at(100));
-        assert!(token_key.knows(&cookie, here, &[1; KEY], at(105)));
-        assert!(!token_key.knows(&cookie, there, &[1; KEY], at(105)));
-        assert!(!token_key.knows(&cookie, here, &[2; KEY], at(105)));
-        assert!(!token_key.knows(&cookie, here, &[1; KEY], at(111)));
-        assert!(!token_key.knows(&cookie, here, &[1; KEY], at(99)), "from the future");
-        assert!(!other.knows(&cookie, here, &[1; KEY], at(105)));
+        let token = token_key.issue(here, &[1; KEY], at(100));
+        assert!(token_key.knows(&token, here, &[1; KEY], at(105)));
+        assert!(!token_key.knows(&token, there, &[1; KEY], at(105)));
+        assert!(!token_key.knows(&token, here, &[2; KEY], at(105)));
+        assert!(!token_key.knows(&token, here, &[1; KEY], at(111)));
+        assert!(!token_key.knows(&token, here, &[1; KEY], at(99)), "from the future");
+        assert!(!other.knows(&token, here, &[1; KEY], at(105)));
     }
 
     trait IntoAddress {

@@ -66,7 +66,7 @@ impl MulticastReceiver {
         Some(frame)
     }
 
-    /// Whether nothing of the group was heard for so long. Its sender says there that it lives, if nothing else.
+    /// Whether nothing of the group was heard for this long. Its sender says there that it lives, if nothing else.
     pub(crate) fn deaf(&self, now: Time, span: Duration) -> bool {
         now >= self.heard_at + span
     }

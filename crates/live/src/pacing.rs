@@ -38,7 +38,7 @@ pub struct Pacing {
     /// Standard deviation of the gaps between departures.
     pub gap_deviation: Duration,
     /// The longest gap.
-    pub gap_most: Duration,
+    pub gap_max: Duration,
     /// Share of gaps that were off by more than half the wanted interval, 0 to 1.
     pub uneven: f64,
     /// Processor time that it took, user and system.
@@ -61,7 +61,7 @@ pub trait Stage {
     /// Processor time used so far.
     fn cpu(&mut self) -> Duration;
 
-    /// Lets so many packets go, at least one. How many calls of the system it took.
+    /// Lets this many packets go, at least one. How many calls of the system it took.
     fn depart(&mut self, packets: u64) -> u64;
 }
 
@@ -74,8 +74,7 @@ pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Du
     let (every, wanted) = (interval.as_nanos(), span.as_nanos() / interval.as_nanos());
     // written to, so that the memory is there before the first departure
     let mut lates = vec![1u64; wanted as usize];
-    let mut gaps =
-        Gaps { wanted: interval, last: None, count: 0, sum: 0.0, squares: 0.0, most: 0, uneven: 0 };
+    let mut gaps = Gaps { wanted: interval, last: None, count: 0, sum: 0.0, squares: 0.0, max: 0, uneven: 0 };
     let (cpu, start) = (stage.cpu(), stage.now());
     let due = |packet: u64| start + Duration::from_nanos((packet + 1) * every);
     // the last departures may be as late as any
@@ -112,7 +111,7 @@ pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Du
         span: taken,
         late: SHARES.map(|share| percentile(&lates, share)),
         gap_deviation: gaps.deviation(),
-        gap_most: Duration::from_nanos(gaps.most),
+        gap_max: Duration::from_nanos(gaps.max),
         uneven: gaps.uneven as f64 / gaps.count.max(1) as f64,
         cpu,
         calls,
@@ -150,7 +149,7 @@ struct Gaps {
     count: u64,
     sum: f64,
     squares: f64,
-    most: u64,
+    max: u64,
     uneven: u64,
 }
 
@@ -161,7 +160,7 @@ impl Gaps {
             self.count += 1;
             self.sum += gap.as_nanos() as f64;
             self.squares += gap.as_nanos() as f64 * gap.as_nanos() as f64;
-            self.most = self.most.max(gap.as_nanos());
+            self.max = self.max.max(gap.as_nanos());
             self.uneven += u64::from(gap.abs_diff(self.wanted).as_nanos() > self.wanted.as_nanos() / 2);
         }
     }
@@ -173,7 +172,7 @@ impl Gaps {
     }
 }
 
-/// Measures on this computer, in a thread of its own. With `bytes`, each departure is a datagram of so many bytes to a socket on the
+/// Measures on this computer, in a thread of its own. With `bytes`, each departure is a datagram of this many bytes to a socket on the
 /// loopback device that nobody reads; without, only the clock is looked at. Fails where there is no such socket.
 pub fn measure(
     method: Method,
@@ -227,15 +226,15 @@ impl Sockets {
     fn new(size: usize) -> std::io::Result<Self> {
         let (from, to) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
         let state = UdpSocketState::new((&from).into())?;
-        let most = (LONGEST / size.max(1)).clamp(1, state.max_gso_segments().max(1));
-        Ok(Self { target: to.local_addr()?, bytes: vec![0; size * most], from, state, to, size })
+        let max = (LONGEST / size.max(1)).clamp(1, state.max_gso_segments().max(1));
+        Ok(Self { target: to.local_addr()?, bytes: vec![0; size * max], from, state, to, size })
     }
 
     /// Sends so many datagrams, as many as possible by one call.
     fn send(&self, mut packets: u64) -> u64 {
-        let (mut calls, most) = (0, (self.bytes.len() / self.size.max(1)) as u64);
+        let (mut calls, max) = (0, (self.bytes.len() / self.size.max(1)) as u64);
         while packets > 0 {
-            let now = packets.min(most);
+            let now = packets.min(max);
             let transmit = Transmit {
                 destination: self.target,
                 ecn: None,
@@ -346,7 +345,7 @@ mod tests {
         // it sleeps to 10 µs and wakes at 105: ten are due, and so on every 100 µs
         assert_eq!((found.left, stage.slept), (1000, 100));
         assert_eq!(found.late, micros([45, 95, 95, 95]));
-        assert_eq!((found.gap_most, found.uneven), (Duration::from_micros(100), 1.0));
+        assert_eq!((found.gap_max, found.uneven), (Duration::from_micros(100), 1.0));
     }
 
     #[test]

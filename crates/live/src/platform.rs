@@ -36,7 +36,7 @@ pub trait Platform {
         None
     }
 
-    /// Fills `bytes` with chance that nobody can foresee.
+    /// Fills `bytes` with random bytes that nobody can predict.
     fn fill_random(&mut self, bytes: &mut [u8]);
 }
 
@@ -92,7 +92,7 @@ struct Found {
 }
 
 impl Batch {
-    /// A batch with so many bytes of room.
+    /// A batch with this many bytes of room.
     pub fn new(room: usize) -> Self {
         Self { room: vec![0; room].into_boxed_slice(), group: None, found: Vec::new() }
     }

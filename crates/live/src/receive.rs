@@ -18,7 +18,7 @@ use crate::{Accept, Control, Limits, Outcome, Platform, Progress, Settings, Stat
 const WORDS: usize = 4;
 /// Pieces out of order that a receiver of a windowed flow remembers; what would make another is treated as lost.
 const PIECES: usize = 8192;
-/// A packet's number may be beyond the greatest by less than this.
+/// A packet's number may be beyond the maximum by less than this.
 const LEAP: u64 = 1 << 32;
 
 /// Receives from one sender what `accept` agrees to, and returns when that is over.

@@ -1,6 +1,6 @@
 //! Replay protection: each datagram number is accepted once.
 
-/// Numbers behind the greatest that are still told apart.
+/// Numbers behind the maximum that are still told apart.
 pub(crate) const WINDOW: u64 = 2048;
 /// One word more than the window has, since it seldom begins where a word does.
 const WORDS: usize = (WINDOW / 64) as usize + 1;
@@ -8,7 +8,7 @@ const WORDS: usize = (WINDOW / 64) as usize + 1;
 /// A sliding window over numbers, of one size whatever comes.
 #[derive(Clone, Debug)]
 pub(crate) struct Replay {
-    /// One past the greatest number seen.
+    /// One past the maximum number seen.
     end: u64,
     /// A bit for each of the last numbers, at its place modulo the window.
     seen: [u64; WORDS],
@@ -73,18 +73,18 @@ mod tests {
         /// Never twice; and always the first time, where it is not too old to tell.
         #[test]
         fn it_is_a_set_of_the_latest_numbers(steps in proptest::collection::vec((0..3000u64, 0..4000u64), 1..400)) {
-            let (mut replay, mut taken, mut greatest) = (Replay::new(), BTreeSet::new(), 0u64);
+            let (mut replay, mut taken, mut max) = (Replay::new(), BTreeSet::new(), 0u64);
             for (forward, back) in steps {
-                let number = (greatest + forward).saturating_sub(back);
+                let number = (max + forward).saturating_sub(back);
                 let fresh = replay.take(number);
                 prop_assert!(!(fresh && taken.contains(&number)), "{number} was taken twice");
-                if number + WINDOW > greatest {
-                    prop_assert_eq!(fresh, !taken.contains(&number), "{} of {}", number, greatest);
+                if number + WINDOW > max {
+                    prop_assert_eq!(fresh, !taken.contains(&number), "{} of {}", number, max);
                 }
                 if fresh {
                     taken.insert(number);
                 }
-                greatest = greatest.max(number);
+                max = max.max(number);
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::session::{At, Opened, TxContext, Work, run};
 use crate::start::with_initial_rate;
 use crate::{Cargo, Control, End, Limits, Outcome, Pace, Platform, Progress, Scheme, Settings, Stats};
 
-/// A byte source that has given all it had is asked again after this.
+/// A byte source that has given all it had is polled again after this.
 const ASKS: Duration = Duration::from_millis(2);
 /// Inputs that a machine is given at its deadlines before the socket is looked at.
 const TICKS: usize = 512;
@@ -46,7 +46,7 @@ pub(crate) struct Sending {
     limits: Limits,
     opened: Option<Opened>,
     machine: Option<Sends>,
-    /// A receiver is ready for so many bytes beyond those in order, and the machine is not made yet: how fast content comes is being measured,
+    /// A receiver is ready for this many bytes beyond those in order, and the machine is not made yet: how fast content comes is being measured,
     /// until the instant after it at the latest.
     awaited: Option<u32>,
     start_at: Time,
@@ -364,8 +364,8 @@ impl Sending {
             }
             (Sends::Windowed(machine), Header::Tcp(header)) => {
                 // of what was not sent nothing can have arrived
-                let most = header.sack.0.iter().map(|block| block.1).max().unwrap_or(0);
-                if header.ack.saturating_add(u64::from(most)) > self.high {
+                let max = header.sack.0.iter().map(|block| block.1).max().unwrap_or(0);
+                if header.ack.saturating_add(u64::from(max)) > self.high {
                     return false;
                 }
                 machine.give(Input::Packet(&packet), at.now);

@@ -29,7 +29,7 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
 /// A caller says that it lives so often until it has heard the other end: that the session is its own is known by what it says.
 const SHOWN_AGAIN: Duration = Duration::from_millis(100);
-/// How long an end that was told goodbye answers when that is said again.
+/// How long an end that was told goodbye answers when that is repeated.
 pub(crate) const HEARS_OUT: Duration = Duration::from_millis(250);
 
 /// What is said with, inside a session.
@@ -81,7 +81,7 @@ pub(crate) trait Work {
         true
     }
 
-    /// The receiver is ready to take data, and so many bytes beyond those in order.
+    /// The receiver is ready to take data, and this many bytes beyond those in order.
     fn on_ready<O: Platform>(&mut self, window: u32, now: Time, tx: &mut TxContext<'_, O>);
 
     /// The other end said something of a kind that is not the session's own; false where it should not have.
@@ -426,7 +426,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             Reply::Refused(_) => None,
             Reply::Welcome { mut channel, peer, offer, group } => {
                 caller.rest();
-                // only who receives has ears
+                // only a receiver listens to the group
                 let group = group.filter(|_| W::ROLE == Role::Receiver);
                 let begun = MulticastReceiver::open(group, &self.secret, now, self.platform)
                     .and_then(|multicast| Ok((multicast, self.begin(&channel, peer, offer.as_ref(), now)?)));

@@ -74,7 +74,7 @@ pub struct Limits {
     pub patience: Duration,
     /// How long one who listens waits for a first caller.
     pub waits: Duration,
-    /// A receiver that has the whole stays as long, so that its last words can be said again.
+    /// A receiver that has the whole stays as long, so that its last messages can be retransmitted.
     pub linger: Duration,
     /// Bytes of a windowed flow that a receiver takes beyond those in order: what it may have to hold.
     pub window: u32,
@@ -138,6 +138,6 @@ pub enum Store {
     Windowed(Box<dyn ByteSink>),
 }
 
-/// Asked when the first offer has come: where to put it, or why not, in a sentence for people. Asked again for another offer where nothing
+/// Asked when the first offer has come: where to put it, or why not, in a sentence for people. Called again for another offer where nothing
 /// came of the one before.
 pub type Accept<'a> = &'a mut dyn FnMut(&Offer) -> Result<Store, String>;

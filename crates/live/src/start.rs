@@ -20,9 +20,9 @@ const NAME: &str = "initial_rate";
 pub enum Pace {
     /// As fast as the scheme permits: it comes from a file, or waits.
     Any,
-    /// It is being measured; ask again at this instant.
+    /// It is being measured; the next query is at this instant.
     Measuring(units::Time),
-    /// So many packets in such a time.
+    /// This many packets in such a time.
     Packets(u64, Duration),
 }
 

@@ -2,7 +2,7 @@
 
 use units::{Duration, Time};
 
-/// An end that nobody vouches for has no claim on a listener when it has delivered nothing for so long: another caller may take its place.
+/// An end that nobody vouches for has no claim on a listener when it has delivered nothing for this long: another caller may take its place.
 pub(crate) const QUIET: Duration = Duration::from_secs(2);
 
 /// For how long nothing has been delivered.

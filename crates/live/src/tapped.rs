@@ -10,8 +10,8 @@ use contract::Ecn;
 use units::{Duration, Time};
 use wire::{Capture, Way};
 
-use crate::forward::{Frames, Inbox, Place, Surroundings};
-use crate::ndn::{Broken, Carrier};
+use crate::forward::{ForwarderPlatform, Frames, Inbox, Place};
+use crate::ndn::{Transport, TransportError};
 use crate::{Batch, Fate, GsoBatch, Platform};
 
 /// Numbers of the interfaces in the file.
@@ -135,7 +135,14 @@ impl Recorder {
     }
 
     /// A frame of a forwarder's face. What goes between it and an endpoint inside the process is on no wire, and a controller is no face.
-    fn write_frame(&mut self, at: Time, way: Way, place: Place, frame: &[u8], platform: &impl Surroundings) {
+    fn write_frame(
+        &mut self,
+        at: Time,
+        way: Way,
+        place: Place,
+        frame: &[u8],
+        platform: &impl ForwarderPlatform,
+    ) {
         let (interface, here, there) = match place {
             Place::Udp(peer) => {
                 let interface = self.links.iter().position(|link| *link == peer);
@@ -187,7 +194,7 @@ impl Recorder {
 
 /// Something that moves datagrams or frames, and a capture of what it moves, where one is wanted.
 ///
-/// What was sent is what the system took. Of a stream ([`Carrier::ends`]) a frame is a datagram to or from port 6363 of the loopback
+/// What was sent is what the system took. Of a stream ([`Transport::ends`]) a frame is a datagram to or from port 6363 of the loopback
 /// address.
 #[derive(Debug)]
 pub struct Tapped<T> {
@@ -274,7 +281,7 @@ impl<O: Platform> Platform for Tapped<O> {
     }
 }
 
-impl<C: Carrier> Carrier for Tapped<C> {
+impl<C: Transport> Transport for Tapped<C> {
     fn now(&mut self) -> Time {
         self.inner.now()
     }
@@ -286,7 +293,7 @@ impl<C: Carrier> Carrier for Tapped<C> {
         self.inner.wait(until);
     }
 
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError> {
         let Some(recorder) = &mut self.recorder else { return self.inner.receive(take) };
         let now = self.inner.now();
         let (here, there) = self.inner.ends().unwrap_or((OURS, FORWARDER));
@@ -296,7 +303,7 @@ impl<C: Carrier> Carrier for Tapped<C> {
         })
     }
 
-    fn send(&mut self, frame: &[u8]) -> Result<bool, Broken> {
+    fn send(&mut self, frame: &[u8]) -> Result<bool, TransportError> {
         let Some(recorder) = &mut self.recorder else { return self.inner.send(frame) };
         let now = self.inner.now();
         let taken = self.inner.send(frame)?;
@@ -307,7 +314,7 @@ impl<C: Carrier> Carrier for Tapped<C> {
         Ok(taken)
     }
 
-    fn flush(&mut self) -> Result<(), Broken> {
+    fn flush(&mut self) -> Result<(), TransportError> {
         self.inner.flush()
     }
 
@@ -328,7 +335,7 @@ impl<C: Carrier> Carrier for Tapped<C> {
     }
 }
 
-impl<S: Surroundings> Frames for Tapped<S> {
+impl<S: ForwarderPlatform> Frames for Tapped<S> {
     fn send(&mut self, to: Place, frame: &[u8]) -> bool {
         let Some(recorder) = &mut self.recorder else { return self.inner.send(to, frame) };
         let now = self.inner.now();
@@ -344,7 +351,7 @@ impl<S: Surroundings> Frames for Tapped<S> {
     }
 }
 
-impl<S: Surroundings> Surroundings for Tapped<S> {
+impl<S: ForwarderPlatform> ForwarderPlatform for Tapped<S> {
     fn now(&mut self) -> Time {
         self.inner.now()
     }

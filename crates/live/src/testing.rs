@@ -168,7 +168,7 @@ impl Place {
         self
     }
 
-    /// Its program is killed after so long: it says no goodbye.
+    /// Its program is killed after this time: it says no goodbye.
     pub(crate) fn dying(self, later: Duration) -> Self {
         let mut world = lock(&self.shared);
         let at = world.clock + later;

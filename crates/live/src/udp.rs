@@ -264,9 +264,9 @@ impl Platform for Udp {
 
     fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate {
         // what one call takes may become less while it runs: drivers differ
-        let most = self.state.max_gso_segments().max(1) * gso_batch.each.max(1);
+        let max = self.state.max_gso_segments().max(1) * gso_batch.each.max(1);
         let mut fate = Fate::Taken;
-        for bytes in gso_batch.bytes.chunks(most) {
+        for bytes in gso_batch.bytes.chunks(max) {
             let mut one = self.post(gso_batch, bytes);
             if one == Fate::Unreachable && bytes.len() > gso_batch.each && self.state.max_gso_segments() == 1
             {

@@ -135,7 +135,7 @@ fn a_flood_from_everywhere_takes_bounded_memory() {
     let mut node = Node::new(settings).expect("the settings are right");
     node.start(Time::ZERO, &mut Away);
     let mut random = Random::new(1, "flood", "test");
-    let (mut data_of, mut most, mut kept) = (Vec::new(), 0, 0);
+    let (mut data_of, mut max, mut kept) = (Vec::new(), 0, 0);
     for n in 0..60_000u64 {
         // ever new addresses and programs, and now and then the neighbour who answers
         let from = match random.below(8) {
@@ -155,7 +155,7 @@ fn a_flood_from_everywhere_takes_bounded_memory() {
             assert!(stats.names.1 <= (8 << 20) + (4 << 20), "{} bytes of names", stats.names.1);
             assert!(stats.queued <= (4 << 20) + (32 << 13), "{} bytes in queues", stats.queued);
             kept = kept.max(stats.machine.stored);
-            most = most.max(in_use());
+            max = max.max(in_use());
         }
     }
     let stats = node.stats();
@@ -163,6 +163,6 @@ fn a_flood_from_everywhere_takes_bounded_memory() {
     assert!(kept > 100, "Data came and were kept: {kept}");
     // names, Interests and Data; queues; pieces of packets; and what the tables take themselves
     let bound = (8 << 20) + (4 << 20) + (16 * 8 + 16 * 4 + 64) * 8800 + (4 << 20);
-    assert!(most < bound, "{most} bytes in use, of at most {bound}");
-    eprintln!("at most {:.1} MB in use of {:.1} MB", most as f64 / 1e6, bound as f64 / 1e6);
+    assert!(max < bound, "{max} bytes in use, of at most {bound}");
+    eprintln!("at most {:.1} MB in use of {:.1} MB", max as f64 / 1e6, bound as f64 / 1e6);
 }

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use contract::{NameId, Setup};
 use live::forward::{
-    App, Control, Frames, Host, Inbox, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, Strays,
-    Surroundings, Wire, drive, together,
+    App, Control, ForwarderPlatform, Frames, Host, Inbox, LinkSettings, Listen, Node, RouteSettings,
+    Settings, Sockets, Strays, Wire, drive, together,
 };
 use live::ndn::{Face, Fetch, Place, Serve, connect, fetch, serve};
 use stack::ndn::{ConsumerConfig, Tally};
@@ -162,8 +162,8 @@ fn what_waits_for_a_program_is_known_beyond_what_the_system_was_told_to_hold() {
     program.set_read_timeout(Some(std::time::Duration::from_secs(20))).expect("it can be set");
     let mut room = [0; 4096];
     while left > 0 {
-        let least = left.min(room.len());
-        left -= program.read(&mut room[..least]).expect("there is more");
+        let min = left.min(room.len());
+        left -= program.read(&mut room[..min]).expect("there is more");
         sockets.receive(&mut Inbox::default());
     }
     assert_eq!(sockets.waiting(place), 0);

@@ -56,7 +56,7 @@ fn steady() -> Scheme {
     Scheme { params: params.to_vec(), ..Scheme::new("mca") }
 }
 
-/// Numbered packets, until so many receivers have enough.
+/// Numbered packets, until this many receivers have enough.
 struct Numbers(usize, BTreeSet<EndpointId>);
 
 impl Payload for Numbers {
@@ -89,7 +89,7 @@ impl Sink for Wants {
     }
 }
 
-/// What the far side is to do: so many receivers that call this address and join groups by this interface.
+/// What the far side is to do: this many receivers that call this address and join groups by this interface.
 struct Asked {
     call: String,
     interface: Option<&'static str>,
@@ -178,7 +178,7 @@ fn sessions_and_groups_between_two_computers() {
         {
             let mut udp = Udp::bind(wildcard).expect("a socket");
             udp.set_multicast(&by(interface.map(|(near, _)| near))).expect("an interface");
-            let group = Group { address: address(&format!("[{group}]:{}", PORT + 1)), most: 4 };
+            let group = Group { address: address(&format!("[{group}]:{}", PORT + 1)), max: 4 };
             udp.seek(group.address).expect("there is a way");
             let (call, interface) = (format!("[fd00:7::1]:{PORT}"), interface.map(|(_, far)| far));
             ask.send(Asked { call, interface, receivers: 2 }).expect("the far side waits");

@@ -86,7 +86,7 @@ impl Sink for Wants {
     }
 }
 
-/// So many bytes, of which so many are acknowledged.
+/// This many bytes, of which so many are acknowledged.
 struct Stream(u64, u64);
 
 impl ByteSource for Stream {
@@ -108,7 +108,7 @@ impl ByteSource for Stream {
     }
 }
 
-/// Wants so many bytes, of which so many have come in order.
+/// Wants this many bytes, of which so many have come in order.
 struct Keep(u64, u64);
 
 impl ByteSink for Keep {

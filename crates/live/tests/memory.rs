@@ -24,7 +24,7 @@ struct Storm {
     region: Region<'static, System>,
     /// Bytes in use after a tenth of the storm, and the most since.
     settled: Option<isize>,
-    most: isize,
+    max: isize,
 }
 
 impl Storm {
@@ -65,7 +65,7 @@ impl Storm {
                     role: Role::Sender,
                     public,
                     caller: [self.random.bits() as u8; 32],
-                    cookie: self.random.chance(0.5).then_some([1; 24]),
+                    token: self.random.chance(0.5).then_some([1; 24]),
                     offer: Some(offer),
                 };
                 let word = Frame::Hello(Box::new(hello));
@@ -106,7 +106,7 @@ impl Platform for Storm {
         let in_use = self.in_use();
         match self.settled {
             None if self.left < STORM * 9 / 10 => self.settled = Some(in_use),
-            _ => self.most = self.most.max(in_use),
+            _ => self.max = self.max.max(in_use),
         }
         true
     }
@@ -146,7 +146,7 @@ fn a_storm_of_strangers_takes_no_memory_and_gets_fewer_bytes_than_it_sent() {
         came: 0,
         region: Region::new(GLOBAL),
         settled: None,
-        most: 0,
+        max: 0,
     };
     let limits = Limits { waits: Duration::from_secs(20), ..Limits::default() };
     let settings = Settings { handshake: Handshake::Listen, secret: Secret::none(), limits, caller: None };
@@ -163,5 +163,5 @@ fn a_storm_of_strangers_takes_no_memory_and_gets_fewer_bytes_than_it_sent() {
     assert!(storm.sent > 0 && storm.sent < storm.came / 3, "{} of {}", storm.sent, storm.came);
     let settled = storm.settled.expect("a tenth of the storm came");
     // the storm's own datagram is in use while it looks
-    assert!(storm.most <= settled + 8192, "{settled} bytes grew to {}", storm.most);
+    assert!(storm.max <= settled + 8192, "{settled} bytes grew to {}", storm.max);
 }

@@ -86,12 +86,12 @@ fn accuracy(accuracy: &Accuracy) -> Value {
         "cpu_loop_s": seconds(accuracy.cpu_loop),
         "cpu_s": seconds(accuracy.cpu),
     });
-    for (name, [p50, p99, p999, most]) in accuracy.rows() {
+    for (name, [p50, p99, p999, max]) in accuracy.rows() {
         said[name] = json!({
             "p50_s": seconds(p50),
             "p99_s": seconds(p99),
             "p999_s": seconds(p999),
-            "max_s": seconds(most),
+            "max_s": seconds(max),
         });
     }
     said

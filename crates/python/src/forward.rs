@@ -6,8 +6,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use ::live::forward::{
-    App, Control, ControllerSettings, Counts, Error, Host, Limits, LinkSettings, Listen, MarkSettings, Node,
-    RouteSettings, Settings, Sockets, Stats, Surroundings, Wire, drive, together,
+    App, Control, ControllerSettings, Counts, Error, ForwarderPlatform, Host, Limits, LinkSettings, Listen,
+    MarkSettings, Node, RouteSettings, Settings, Sockets, Stats, Wire, drive, together,
 };
 use ::live::{Recorder, Refused, Secret, Tapped};
 use contract::{NameId, ParamList, ParamValue, Setup};
@@ -282,10 +282,10 @@ fn program_marks(mut table: Table) -> PyResult<Option<MarkSettings>> {
 
 fn limits(mut table: Table, store: Store) -> PyResult<Limits> {
     let base = Limits::default();
-    let mut count = |name: &str, most: u64, default: usize| -> PyResult<usize> {
+    let mut count = |name: &str, max: u64, default: usize| -> PyResult<usize> {
         let value = table.whole(name, default as u64)?;
-        if value == 0 || value > most {
-            return Err(table.wrong(name, &format!("from 1 to {most}")));
+        if value == 0 || value > max {
+            return Err(table.wrong(name, &format!("from 1 to {max}")));
         }
         Ok(value as usize)
     };
@@ -295,7 +295,7 @@ fn limits(mut table: Table, store: Store) -> PyResult<Limits> {
         pending,
         pending_face: count("pending_face", 1 << 24, Limits::face_of(pending))?,
         pending_strangers: count("pending_strangers", 1 << 24, Limits::strangers_of(pending))?,
-        names: count("names", 1 << 26, base.names.max(Limits::least_names(pending, store)))?,
+        names: count("names", 1 << 26, base.names.max(Limits::min_names(pending, store)))?,
         bytes,
         store_bytes: count("store_bytes", 1 << 40, Limits::store_of(bytes))?,
         queue_bytes: count("queue_bytes", 1 << 40, base.queue_bytes)?,

@@ -26,8 +26,8 @@ pub fn measure_pacing(
         "tick" if aside_ns > 0 => Method::Tick(aside),
         _ => return Err(PyValueError::new_err(format!("no way to wait: {method}"))),
     };
-    if interval_ns == 0 || span_ns / interval_ns > MOST {
-        return Err(PyValueError::new_err(format!("1 to {MOST} departures can be measured")));
+    if interval_ns == 0 || span_ns / interval_ns > MAX {
+        return Err(PyValueError::new_err(format!("1 to {MAX} departures can be measured")));
     }
     let (interval, span) = (Duration::from_nanos(interval_ns), Duration::from_nanos(span_ns));
     let found = py.detach(|| measure(method, interval, span, size))?;
@@ -41,7 +41,7 @@ pub fn measure_pacing(
         "late_p999_s": seconds(found.late[2]),
         "late_max_s": seconds(found.late[3]),
         "gap_deviation_s": seconds(found.gap_deviation),
-        "gap_max_s": seconds(found.gap_most),
+        "gap_max_s": seconds(found.gap_max),
         "uneven": found.uneven,
         "cpu_s": seconds(found.cpu),
         "calls": found.calls,
@@ -50,4 +50,4 @@ pub fn measure_pacing(
 }
 
 /// Departures of one measurement: each is remembered.
-const MOST: u64 = 100_000_000;
+const MAX: u64 = 100_000_000;

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ::live::ndn::{self, Carrier, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served};
+use ::live::ndn::{self, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served, Transport};
 use ::live::{Captured, Recorder, Tapped};
 use contract::{Count, Meter, ParamValue};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -108,7 +108,7 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
             Ok(socket) => {
                 let mut face = Face::new(tap(socket, capture)?, fetch.seed);
                 let fetched = ndn::fetch(&mut face, &fetch, &mut *out, &control);
-                captured = face.carrier().finish();
+                captured = face.transport().finish();
                 fetched
             }
             Err(failure) => Fetched { failure: Some(failure), ..Fetched::default() },
@@ -155,7 +155,7 @@ pub fn ndn_put(
             Ok(socket) => {
                 let mut face = Face::new(tap(socket, capture)?, now_ns);
                 let served = ndn::serve(&mut face, &serve, &mut *content, &control);
-                captured = face.carrier().finish();
+                captured = face.transport().finish();
                 served
             }
             Err(failure) => Served { failure: Some(failure), ..Served::default() },
@@ -283,7 +283,7 @@ fn told_of_fetch(fetched: &Fetched) -> Value {
         "delay_mean_s": mean(meter.delay_sum_ns, meter.delay_count),
         "delay_max_s": (meter.delay_count > 0).then(|| seconds(meter.delay_max)),
         "window_bytes": window(fetched.window),
-        "window_max_bytes": window(fetched.window_most),
+        "window_max_bytes": window(fetched.window_max),
         "traffic": traffic(&fetched.traffic),
     })
 }

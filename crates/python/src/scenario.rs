@@ -24,20 +24,20 @@ impl Scenario {
     #[staticmethod]
     fn from_file(py: Python<'_>, path: &str) -> PyResult<Self> {
         let bytes = std::fs::read(path).map_err(|error| unread(&error, path))?;
-        py.detach(|| lab::load_bytes(&bytes, path)).map(Self).map_err(|problems| refused(py, &problems))
+        py.detach(|| lab::load_bytes(&bytes, path)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
     /// Reads TOML text; `name` stands for the file in messages.
     #[staticmethod]
     fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        py.detach(|| lab::load(text, name)).map(Self).map_err(|problems| refused(py, &problems))
+        py.detach(|| lab::load(text, name)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
     /// Takes a tree of plain values.
     #[staticmethod]
     fn from_tree(py: Python<'_>, tree: &Bound<'_, PyDict>) -> PyResult<Self> {
         let values = values::table_of(tree)?;
-        py.detach(|| lab::load_tree(values)).map(Self).map_err(|problems| refused(py, &problems))
+        py.detach(|| lab::load_tree(values)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
     /// The scenario as a tree of plain values.
@@ -79,26 +79,26 @@ impl Scenario {
     /// A copy with some dotted keys set, all at once.
     fn with_all(&self, py: Python<'_>, changes: &Bound<'_, PyDict>) -> PyResult<Self> {
         let changes: Vec<_> = values::table_of_all(changes)?.into_iter().collect();
-        py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|problems| refused(py, &problems))
+        py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
     /// Every cell of a grid of dotted keys and the values that they take, the last key varying fastest, without a sweep of its own.
     /// A series that only other cells offer is not recorded in a cell.
     fn grid(&self, py: Python<'_>, axes: &Bound<'_, PyDict>) -> PyResult<Vec<Self>> {
         let axes = values::axes(axes)?;
-        let cells = py.detach(|| self.0.grid(&axes)).map_err(|problems| refused(py, &problems))?;
+        let cells = py.detach(|| self.0.grid(&axes)).map_err(|diagnostics| refused(py, &diagnostics))?;
         Ok(cells.into_iter().map(|(_, cell)| Self(cell)).collect())
     }
 
     /// The same without its sweep.
     fn without_sweep(&self, py: Python<'_>) -> PyResult<Self> {
-        py.detach(|| self.0.without_sweep()).map(Self).map_err(|problems| refused(py, &problems))
+        py.detach(|| self.0.without_sweep()).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
     /// Fills in every default and every relative unit.
     #[pyo3(signature = (seed = None))]
     fn plan(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<Plan> {
-        py.detach(|| self.0.plan(seed)).map(Plan).map_err(|problems| refused(py, &problems))
+        py.detach(|| self.0.plan(seed)).map(Plan).map_err(|diagnostics| refused(py, &diagnostics))
     }
 }
 
@@ -332,11 +332,11 @@ fn unread(error: &std::io::Error, path: &str) -> PyErr {
 }
 
 /// The exception of a refused scenario: `thalweg.errors.ScenarioError(picture, problems)`.
-pub(crate) fn refused(py: Python<'_>, problems: &Problems) -> PyErr {
+pub(crate) fn refused(py: Python<'_>, diagnostics: &Problems) -> PyErr {
     let make = || {
         py.import("thalweg.errors")?
             .getattr("ScenarioError")?
-            .call1((problems.to_string(), problems.to_json().to_string()))
+            .call1((diagnostics.to_string(), diagnostics.to_json().to_string()))
     };
     make().map_or_else(|error| error, PyErr::from_value)
 }

@@ -57,7 +57,7 @@ impl Transfer {
             packet: scheme.packet,
             transport,
             id: number(&told, "id")?,
-            receivers: Receivers { least: number(&told, "receivers")?.max(1) as usize },
+            receivers: Receivers { min: number(&told, "receivers")?.max(1) as usize },
         };
         let (control, tally) = (&self.control, &self.tally);
         let left = py.detach(|| -> Result<Remains, String> {
@@ -78,7 +78,7 @@ impl Transfer {
             let Cargo::Paced(payload) = cargo else {
                 return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
             };
-            let group = Group { address, most: MOST };
+            let group = Group { address, max: MAX };
             let (outcome, left) =
                 send_to_group(&settings, &group, &scheme, payload, about, &mut socket, control);
             Ok(Remains::Over(Box::new(outcome), left, socket.finish()))
@@ -266,7 +266,7 @@ fn ended(end: &End) -> (&'static str, Option<String>) {
 }
 
 /// Receivers of a group, at most.
-const MOST: usize = 10_000;
+const MAX: usize = 10_000;
 
 /// Opens the socket: calls if an address is given, otherwise listens. `None` if it was stopped, or no caller arrived in time.
 fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)>, String> {

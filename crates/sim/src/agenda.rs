@@ -45,7 +45,7 @@ const KINDS: [Kind; 8] = [
     Kind::Run,
 ];
 
-/// Ports, endpoints, changes: at most so many of each.
+/// Ports, endpoints, changes: at most this many of each.
 pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
 
 impl What {

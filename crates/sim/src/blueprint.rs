@@ -440,7 +440,7 @@ impl Blueprint {
 }
 
 impl PortSpec {
-    /// A lossless wire behind a drop-tail queue of so many packets.
+    /// A lossless wire behind a drop-tail queue of this many packets.
     pub const fn new(rate: Rate, delay: Duration, packets: u32) -> Self {
         let queue = QueueSpec {
             limit: Limit::Packets(packets),

@@ -76,11 +76,11 @@ fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> O
         Limit::Bytes(bytes) => (u32::MAX, bytes),
     };
     let queue = match spec.queue.codel {
-        Some(config) => queue::Any::Codel(Codel::new(config, CodelLimit { packets, bytes })),
+        Some(config) => queue::AnyQueue::Codel(Codel::new(config, CodelLimit { packets, bytes })),
         None => {
             let limit = ClassLimit { packets, bytes, mark_above: spec.queue.mark_above.unwrap_or(u32::MAX) };
             let weights = &spec.queue.class_weights;
-            queue::Any::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit))
+            queue::AnyQueue::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit))
         }
     };
     Some(Box::new(Discipline::new(queue, Random::new(seed, path, "queue"))))

@@ -15,7 +15,7 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Two consumers, two routers, two producers; all links 10 Mbit/s and 10 ms, with queues of so many packets.
+/// Two consumers, two routers, two producers; all links 10 Mbit/s and 10 ms, with queues of this many packets.
 fn dumbbell(seconds: u64, queue: u32) -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(seconds));
     let nodes: Vec<NodeId> =

@@ -5,7 +5,7 @@ use sim::{Blueprint, ClockSpec, Control, FlowKind, PortSpec, Trace, World};
 use stack::tcp;
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
-/// A dumbbell whose bottleneck carries 10 Mbit/s and holds so many packets. Round trips take 44 ms where it is empty.
+/// A dumbbell whose bottleneck carries 10 Mbit/s and holds this many packets. Round trips take 44 ms where it is empty.
 struct Dumbbell {
     net: Blueprint,
     left: NodeId,
@@ -25,7 +25,7 @@ impl Dumbbell {
         Self { net, left, right }
     }
 
-    /// Adds a flow that starts at so many seconds.
+    /// Adds a flow that starts at this many seconds.
     fn flow(&mut self, scheme: &str, start: u64) -> FlowId {
         let id = self.net.flows.len();
         let port = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1), 10_000);
@@ -67,7 +67,7 @@ fn alone(scheme: &str) -> (f64, f64) {
     (share(&trace, 0, 240), mean_queue(&trace, 0))
 }
 
-/// Shares of two flows; the second starts at so many seconds.
+/// Shares of two flows; the second starts at this many seconds.
 fn two(schemes: [&str; 2], packets: u32, start: u64) -> (f64, f64) {
     let mut dumbbell = Dumbbell::new(300, 60, packets);
     dumbbell.flow(schemes[0], 0);
@@ -128,7 +128,7 @@ fn latecomers_starve_ledbat_but_not_ledbat_pp() {
     within(first + latecomer, 0.9..=1.001);
 }
 
-/// The queue that one flow alone makes in a minute that begins at so many seconds, in front of 1000 packets, when the receiver's clock
+/// The queue that one flow alone makes in a minute that begins at this many seconds, in front of 1000 packets, when the receiver's clock
 /// gains so many parts per million.
 fn queue_under_drift(scheme: &str, from: u64, ppm: i32) -> f64 {
     let mut dumbbell = Dumbbell::new(from + 60, from, 1000);

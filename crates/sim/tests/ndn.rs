@@ -49,7 +49,7 @@ fn produce(print: &mut Blueprint, node: u32, prefix: &str) {
     ndn(print).producers.push(ProducerSpec { node: NodeId(node), config });
 }
 
-/// A consumer that asks for so many segments a second until 500 ms before the end.
+/// A consumer that asks for this many segments a second until 500 ms before the end.
 fn consume(print: &mut Blueprint, node: u32, prefix: &str, per_second: u64) -> FlowId {
     let prefix = ndn(print).names.intern(prefix);
     let config = ConsumerConfig::new(prefix, Bytes::new(1024), Rate::from_bps(1100 * 8 * per_second));
@@ -103,7 +103,7 @@ fn a_steady_dumbbell_delivers_what_another_simulator_delivers() {
 #[test]
 fn every_interest_ends_and_the_tables_empty_when_traffic_stops() {
     let mut print = dumbbell(10);
-    // the shared link carries 1136 Data a second: of 1400 Interests some are never answered, since nobody asks again
+    // the shared link carries 1136 Data a second: of 1400 Interests some are never answered, since nobody retransmits them
     for (node, prefix) in [(0, "/p1"), (1, "/p2")] {
         let flow = consume(&mut print, node, prefix, 700);
         print.flows[flow.index()].stop = at_ms(5000);
@@ -201,7 +201,7 @@ fn a_way_that_has_fallen_silent_is_left_by_the_strategy_that_listens() {
         run(&print).flows[0].arrived.packets
     };
     assert!((495..=500).contains(&arrived("best_route")), "{}", arrived("best_route"));
-    // some 200 ms pass before a face counts as silent, whose Interests nobody sends again
+    // some 200 ms pass before a face counts as silent, whose Interests nobody retransmits
     assert!((965..=985).contains(&arrived("asf")), "{}", arrived("asf"));
 }
 

@@ -113,7 +113,7 @@ struct Outcome {
 }
 
 /// `second` is the router of the second way.
-fn outcome(name: &str, net: &Net<'_>, setup: &Setup<'_>, ways: Option<[u32; 2]>) -> Outcome {
+fn outcome(name: &str, net: &Net<'_>, setup: &Setup<'_>, paths: Option<[u32; 2]>) -> Outcome {
     let [earlier, trace] = [15, 20].map(|seconds| run(seconds, net, setup));
     let got: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.delay_count as f64).collect();
     let (sum, squares) = (got.iter().sum::<f64>(), got.iter().map(|x| x * x).sum::<f64>());
@@ -123,11 +123,11 @@ fn outcome(name: &str, net: &Net<'_>, setup: &Setup<'_>, ways: Option<[u32; 2]>)
         (mean / 1e6, (meter.delay_square_sum_ns2 as f64 / count - mean * mean).sqrt() / 1e6)
     });
     let by = |trace: &Trace| {
-        ways.map_or([0.0; 2], |ways| ways.map(|port| trace.ports[port as usize].sent_packets as f64))
+        paths.map_or([0.0; 2], |paths| paths.map(|port| trace.ports[port as usize].sent_packets as f64))
     };
     let (before, after) = (by(&earlier), by(&trace));
     let late = [after[0] - before[0], after[1] - before[1]];
-    let part = |by: [f64; 2]| if ways.is_some() { by[1] / (by[0] + by[1]) } else { 0.0 };
+    let part = |by: [f64; 2]| if paths.is_some() { by[1] / (by[0] + by[1]) } else { 0.0 };
     let outcome = Outcome {
         mbps: sum * 1100.0 * 8.0 / 20e6,
         delay: delay.collect(),
@@ -173,7 +173,7 @@ fn marks_on_what_leaves_come_sooner_and_cost_less() {
     let link = vec![("mark_at", ParamValue::from("dequeue"))];
     for seed in 1..=2 {
         let with =
-            |name, net, ways| outcome(name, net, &Setup { link: link.clone(), ..of("pcon", seed) }, ways);
+            |name, net, paths| outcome(name, net, &Setup { link: link.clone(), ..of("pcon", seed) }, paths);
         let one = with("pcon 1, leaves", &DUMBBELL, None);
         assert!((9.2..9.5).contains(&one.mbps), "{one:?}");
         assert!(
@@ -220,7 +220,8 @@ fn coopcon_stays_on_its_way() {
         assert!((9.7..10.0).contains(&three.mbps) && three.second.1 < 0.01, "{three:?}");
     }
     let link = vec![("mark_at", ParamValue::from("dequeue"))];
-    let with = |name, net, ways| outcome(name, net, &Setup { link: link.clone(), ..of("coopcon", 1) }, ways);
+    let with =
+        |name, net, paths| outcome(name, net, &Setup { link: link.clone(), ..of("coopcon", 1) }, paths);
     let one = with("coopcon 1, leaves", &DUMBBELL, None);
     assert!((9.7..9.9).contains(&one.mbps), "{one:?}");
     assert!(one.delay.iter().all(|(_, deviation)| (25.0..50.0).contains(deviation)), "{one:?}");
@@ -231,7 +232,7 @@ fn coopcon_stays_on_its_way() {
 }
 
 /// The model behind the specification: 9.82 Mbit/s with deviations of 3.7 to 7.9 ms; 9.64, 6 % by the second way, 2.0 ms; 17.4 Mbit/s. The
-/// throughput comes out where Interests are not shaped, the deviations do not.
+/// throughput is reproduced where Interests are not shaped, the deviations do not.
 #[test]
 fn flecom_uses_both_ways() {
     for seed in 1..=2 {

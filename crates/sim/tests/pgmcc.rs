@@ -128,7 +128,7 @@ fn a_shorter_round_trip_brings_it_what_it_would_bring_reno() {
     }
 }
 
-/// The mean window, in packets, on a path of 100 ms that loses so many packets at random.
+/// The mean window, in packets, on a path of 100 ms that loses this many packets at random.
 fn window_under_loss(loss: f64) -> f64 {
     let mut net = network(400, 20);
     let (source, sink) = (net.node("source"), net.node("sink"));
@@ -214,7 +214,7 @@ fn a_receiver_that_joins_late_is_found_within_three_seconds() {
     assert!(trace.receivers[0].bytes > 1_200_000, "{}", trace.receivers[0].bytes);
 }
 
-/// A group of so many behind one link. Returns the packets lost there, and how often receivers spoke of them.
+/// A group of this many behind one link. Returns the packets lost there, and how often receivers spoke of them.
 fn shared_link(link: PortSpec, n: usize) -> (u64, u64) {
     let mut net = network(120, 20);
     let (source, left, right) = (net.node("source"), net.node("left"), net.node("right"));

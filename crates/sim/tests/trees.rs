@@ -8,7 +8,7 @@ use units::{Duration, Rate, Time};
 
 /// When the last change is made.
 const CHANGES_MS: u64 = 5000;
-/// Packets are counted for so long, at the end.
+/// Packets are counted for this long, at the end.
 const COUNTED_MS: u64 = 1000;
 
 /// A network, and what happens to it. Numbers of places and links are taken modulo how many there are.

@@ -82,7 +82,7 @@ proptest! {
         prop_assert!(sent >= size.as_u64());
     }
 
-    /// Without reordering and without timeouts SACK sends again only what was lost.
+    /// Without reordering and without timeouts SACK retransmits only what was lost.
     #[test]
     fn sack_sends_again_only_what_was_lost(lost in prop::collection::vec(0u64..200, 0..40), window in 4u64..60) {
         let mut net = Net::one(&Config { sack: true, ..plain() }, Fixed::window(window));

@@ -15,7 +15,7 @@ impl Offset {
     /// A clock that is right.
     pub const ZERO: Self = Self(0);
 
-    /// So many nanoseconds ahead.
+    /// This many nanoseconds ahead.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
@@ -54,7 +54,7 @@ impl Drift {
     /// The maximum, either way: a tenth.
     pub const MAX: Self = Self(100_000_000);
 
-    /// So many parts per billion, limited to [`Drift::MAX`] either way.
+    /// This many parts per billion, limited to [`Drift::MAX`] either way.
     pub const fn from_ppb(ppb: i32) -> Self {
         let max = Self::MAX.0;
         Self(if ppb > max {
@@ -66,7 +66,7 @@ impl Drift {
         })
     }
 
-    /// So many parts per million, limited to [`Drift::MAX`] either way.
+    /// This many parts per million, limited to [`Drift::MAX`] either way.
     pub const fn from_ppm(ppm: i32) -> Self {
         Self::from_ppb(ppm.saturating_mul(1000))
     }

@@ -3,7 +3,7 @@
 /// Counts of values by size.
 ///
 /// Values below `2 · 2^FINE` have a bin each; from there on, every power of two is divided into `2^FINE` bins. So a value is known to one
-/// part in `2^FINE`. Only the span of bins between the smallest and the greatest value takes memory.
+/// part in `2^FINE`. Only the span of bins between the smallest and the maximum value takes memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram<C, const FINE: u32> {
     /// The bin that `counts` begins with.
@@ -16,7 +16,7 @@ pub struct Histogram<C, const FINE: u32> {
 pub struct Bin {
     /// The smallest.
     pub first: u64,
-    /// The greatest.
+    /// The maximum.
     pub last: u64,
 }
 
@@ -48,11 +48,11 @@ impl Counter for u64 {
     }
 }
 
-/// Memory grows by so many bins.
+/// Memory grows by this many bins.
 const BLOCK: usize = 32;
 
 impl<C: Counter, const FINE: u32> Histogram<C, FINE> {
-    /// Counts a value so many times.
+    /// Counts a value this many times.
     #[inline]
     pub fn add(&mut self, value: u64, times: u64) {
         let bin = Self::bin_of(value);
@@ -138,7 +138,7 @@ mod tests {
             assert!(bin.last - bin.first <= bin.first >> FINE);
             next = bin.last.checked_add(1);
         }
-        assert_eq!(next, None, "the last bin ends with the greatest value");
+        assert_eq!(next, None, "the last bin ends with the maximum value");
     }
 
     #[test]

@@ -17,7 +17,7 @@ impl Lateness {
         self.record_times(value, 1);
     }
 
-    /// Counts a value so many times.
+    /// Counts a value this many times.
     #[inline]
     pub fn record_times(&mut self, value: Duration, times: u64) {
         self.nanos.add(value.as_nanos(), times);

@@ -89,10 +89,10 @@ struct Segment {
 }
 
 /// Most that an IPv4 packet can hold beside its header.
-const MOST: usize = u16::MAX as usize - IP_BYTES;
+const MAX: usize = u16::MAX as usize - IP_BYTES;
 
 fn udp(packet: &Packet, port: u16, payload: impl Iterator<Item = u64>) -> Segment {
-    let length = (packet.size_bytes as usize).saturating_sub(IP_BYTES).clamp(8, MOST);
+    let length = (packet.size_bytes as usize).saturating_sub(IP_BYTES).clamp(8, MAX);
     let mut bytes = Vec::with_capacity(64);
     bytes.extend_from_slice(&udp_header(packet, port, length));
     payload.for_each(|word| bytes.extend_from_slice(&word.to_be_bytes()));
@@ -109,7 +109,7 @@ fn udp_header(packet: &Packet, port: u16, length: usize) -> [u8; UdpHeader::LEN]
 
 /// UDP with a whole packet of NDN.
 fn ndn(packet: &Packet, names: &Names) -> Segment {
-    let room = (packet.size_bytes as usize).clamp(IP_BYTES + 8, MOST) - IP_BYTES - 8;
+    let room = (packet.size_bytes as usize).clamp(IP_BYTES + 8, MAX) - IP_BYTES - 8;
     let mut bytes = vec![0; 8];
     named::write(packet, names, room, &mut bytes);
     let length = bytes.len();
@@ -123,8 +123,8 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     let number = |at: u64| (at.wrapping_add(u64::from(!flags.syn))) as u32;
     let blocks = header.sack.0.iter().take_while(|block| block.1 > 0).count();
     // timestamps where the simulated header has room for them, and nothing in place of what else it holds
-    let most_options = 40 - if blocks == 0 { 0 } else { 4 + 8 * blocks };
-    let plain = header_bytes.saturating_sub(IP_BYTES + 20).min(most_options) / 4 * 4;
+    let max_options = 40 - if blocks == 0 { 0 } else { 4 + 8 * blocks };
+    let plain = header_bytes.saturating_sub(IP_BYTES + 20).min(max_options) / 4 * 4;
     let stamped = plain >= 12;
     let options = plain + if blocks == 0 { 0 } else { 4 + 8 * blocks };
     let acked = header.ack.wrapping_add(1) as u32;
@@ -151,7 +151,7 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     segment.set_options(&elements).expect("they were cut to 40 bytes");
     let bytes = segment.to_bytes().to_vec();
     let payload = (packet.size_bytes as usize).saturating_sub(header_bytes);
-    let length = (20 + options + payload).min(MOST);
+    let length = (20 + options + payload).min(MAX);
     Segment { bytes, length, sum_at: 16 }
 }
 

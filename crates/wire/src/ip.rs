@@ -8,14 +8,14 @@ use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, UdpHeader};
 
 /// Ports of flows are counted from here.
 const FIRST_PORT: u16 = 10_000;
-/// So many flows have a port of their own; the next ones begin anew.
+/// This many flows have a port of their own; the next ones start over.
 const PORTS: u32 = 50_000;
 /// The network that all nodes are in: 10.0.0.0/8.
 const NET: u8 = 10;
 /// The network that all groups are in, the one for private use [RFC2365 §6]: 239.0.0.0/8.
 const GROUPS: u8 = 239;
 /// Length of a header without options.
-const LEAST: usize = Ipv4Header::MIN_LEN;
+const MIN: usize = Ipv4Header::MIN_LEN;
 
 /// Number of the protocol by which hosts tell routers of their groups [RFC3376].
 pub const IGMP: u8 = 2;
@@ -109,7 +109,7 @@ impl Ipv4 {
 }
 
 /// Bytes of the headers of IPv4 and UDP, without options.
-pub const UDP_HEADERS: usize = LEAST + UdpHeader::LEN;
+pub const UDP_HEADERS: usize = MIN + UdpHeader::LEN;
 
 /// Writes an IPv4 packet [RFC791] with a UDP datagram [RFC768] in place of what `out` holds: from and to, each with its port. Payloads
 /// that an IPv4 packet cannot hold are cut off.
@@ -165,7 +165,7 @@ pub(crate) const fn codepoint(ecn: Ecn) -> IpEcn {
 /// Sets the mark *congestion experienced* [RFC3168 §5] in an IPv4 packet and mends its checksum. Leaves anything else alone.
 pub fn mark(bytes: &mut [u8]) {
     let length = bytes.first().map_or(0, |first| usize::from(first & 15) * 4);
-    if length < LEAST || bytes.len() < length || bytes[0] >> 4 != 4 {
+    if length < MIN || bytes.len() < length || bytes[0] >> 4 != 4 {
         return;
     }
     bytes[1] |= 3;

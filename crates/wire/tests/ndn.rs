@@ -269,7 +269,7 @@ proptest! {
     #[test]
     fn packets_come_together_from_their_pieces(
         lengths in vec(500..8000usize, 1..6),
-        mtu in Fragmenter::LEAST..1500,
+        mtu in Fragmenter::MIN_MTU..1500,
         header in any_header(),
         first in any::<u64>(),
         keys in vec(any::<u32>(), 512),

@@ -20,12 +20,12 @@ impl Template {
 
 impl WindowLaw for Template {
     #[inline]
-    fn grow(&mut self, window: Segments, _ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
+    fn congestion_avoidance(&mut self, window: Segments, _ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         // cwnd += SMSS·SMSS/cwnd                                                    [RFC5681 §3.1, eq. 3]
         Segments(window.0 + 1.0 / window.0)
     }
 
-    fn shrink(&mut self, _window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
+    fn ssthresh(&mut self, _window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         // ssthresh = max(FlightSize/2, 2·SMSS)                                      [RFC5681 §3.1, eq. 4]
         Segments(self.beta * cut.flight.0)
     }

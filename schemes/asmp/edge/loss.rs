@@ -76,7 +76,7 @@ impl Path {
     /// The interval between loss events at which a TCP has the rate at which the source sends [RFC5348 §6.3.1].
     pub(crate) fn first_interval(&self) -> f64 {
         // differs: the sending rate instead of the rate received; on the way to the first loss they are the same
-        let (mut low, mut high) = (LEAST_LOSS, 1.0_f64);
+        let (mut low, mut high) = (MIN_LOSS, 1.0_f64);
         for _ in 0..HALVINGS {
             let p = (low * high).sqrt();
             let slower = tcp_friendly_rate(self.packet, self.rtt_s, p) < self.rate;
@@ -97,7 +97,7 @@ pub(crate) struct LossFractions {
 }
 
 impl LossFractions {
-    /// So many packets are missing.
+    /// This many packets are missing.
     pub(crate) fn lose(&mut self, packets: u64) {
         self.lost += packets;
     }
@@ -126,6 +126,6 @@ impl LossFractions {
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 /// Loss below which no equation is solved.
-const LEAST_LOSS: f64 = 1e-12;
+const MIN_LOSS: f64 = 1e-12;
 /// 10¹² halved so often on a scale of logarithms is exact to 10⁻⁹.
 const HALVINGS: u32 = 40;

@@ -126,15 +126,15 @@ impl SenderLaw for Sender {
         self.calm_since = now;
 
         // R ← σR + (1 − σ)·X_min
-        let least = self.heard.iter().fold(f64::INFINITY, |least, row| least.min(row.rate));
-        let smoothness = if least < self.rate {
+        let min = self.heard.iter().fold(f64::INFINITY, |min, row| min.min(row.rate));
+        let smoothness = if min < self.rate {
             cx.count(Count::Episodes, 1);
             self.params.smooth_down
         } else {
             self.params.smooth_up
         };
-        self.set_rate(smoothness * self.rate + (1.0 - smoothness) * least);
-        cx.probe("min_reported_rate", least);
+        self.set_rate(smoothness * self.rate + (1.0 - smoothness) * min);
+        cx.probe("min_reported_rate", min);
         cx.probe("report_interval", self.interval.as_secs_f64());
     }
 

@@ -141,7 +141,7 @@ impl Bbr {
         }
     }
 
-    fn least_window(&self) -> f64 {
+    fn min_window(&self) -> f64 {
         self.params.min_pipe * self.segment
     }
 
@@ -230,7 +230,7 @@ impl Bbr {
         let (now, in_flight) = (cx.now(), delivery.in_flight.as_u64());
         self.model.ignore(in_flight);
         let Some(done_at) = self.probe_done_at else {
-            if in_flight as f64 <= self.least_window() {
+            if in_flight as f64 <= self.min_window() {
                 self.probe_done_at = Some(now + self.params.probe_rtt);
                 self.probe_round_done = false;
                 self.model.begin_round();
@@ -290,11 +290,11 @@ impl Bbr {
             } else if self.window < target || delivery.total.as_f64() < self.initial {
                 self.window += delivered;
             }
-            self.window = self.window.max(self.least_window());
+            self.window = self.window.max(self.min_window());
         }
         // BBRModulateCwndForProbeRTT                                                       [BBR00 §4.2.3.5]
         if self.state == State::ProbeRtt {
-            self.window = self.window.min(self.least_window());
+            self.window = self.window.min(self.min_window());
         }
     }
 }

@@ -11,7 +11,7 @@ use super::Refresh;
 /// The model, and the count of rounds that it is measured in.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
-    /// The greatest of the last rounds and what may follow it, by round, falling; in bit/s of payload.
+    /// The maximum of the last rounds and what may follow it, by round, falling; in bit/s of payload.
     rates: VecDeque<(u64, f64)>,
     rounds: u64,
     /// Rounds so far [BBR00 §4.1.1.3].
@@ -136,7 +136,7 @@ impl Model {
     pub(super) fn update_rtprop(&mut self, rtt: Option<Duration>, now: Time) {
         self.expired = self.rtprop.is_some() && now > self.rtprop_at + self.rtprop_window;
         let Some(rtt) = rtt else { return };
-        let renews = |least| rtt < least || (rtt == least && self.refresh == Refresh::Equal);
+        let renews = |min| rtt < min || (rtt == min && self.refresh == Refresh::Equal);
         if self.expired || self.rtprop.is_none_or(renews) {
             self.rtprop = Some(rtt);
             self.rtprop_at = now;

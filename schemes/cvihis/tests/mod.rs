@@ -50,7 +50,7 @@ impl Path {
         }
     }
 
-    /// The number of the command when a packet came after so many milliseconds.
+    /// The number of the command when a packet came after this many milliseconds.
     fn packet(&mut self, delay_ms: f64) -> u64 {
         self.sent_at += Duration::from_secs(1);
         self.end.now = self.sent_at + self.ahead + Duration::from_secs_f64(delay_ms / 1e3);

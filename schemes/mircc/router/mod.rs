@@ -72,7 +72,7 @@ impl Link {
                 // y(t): Interests received in [t−T, t) over T                                         [KATO §3.1 (2)]
                 y: f64::from(upstream.count) / elapsed,
                 q: upstream.bucket.level(now, capacity),
-                d: upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(LEAST_RTT_S),
+                d: upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(MIN_RTT_S),
             };
             let found = upstream.rater.tick(&self.rule, &facts);
             upstream.offer = offer(upstream.rater.rate, self.data_bits);
@@ -167,4 +167,4 @@ fn show(params: &Params, facts: &Facts, found: &Found, rate: f64, cx: &mut dyn L
 }
 
 /// A link without delay has no round-trip time to divide by.
-const LEAST_RTT_S: f64 = 1e-6;
+const MIN_RTT_S: f64 = 1e-6;

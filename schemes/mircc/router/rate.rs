@@ -15,7 +15,7 @@ pub(crate) struct Rater {
 pub(crate) struct Rule {
     /// η.
     pub(crate) eta: f64,
-    /// Least β.
+    /// Minimum β.
     pub(crate) min_beta: f64,
     /// Weight of the newest value in both averages.
     pub(crate) weight: f64,
@@ -66,9 +66,9 @@ impl Rater {
         // R(t) = base_rate_ewma(t) + excess_rate_ewma(t)                                          [KATO eq. 5]
         // differs: R is kept within a share of C and C; the first lets consumers hear of new rates, the second of a link that
         // is no bottleneck lets them hear of it again when it becomes one
-        let most = if rule.capped { capacity } else { BOUNDLESS };
+        let max = if rule.capped { capacity } else { BOUNDLESS };
         self.rate =
-            (self.base_ewma + self.excess_ewma).clamp(rule.min_rate_share * capacity, most.max(capacity));
+            (self.base_ewma + self.excess_ewma).clamp(rule.min_rate_share * capacity, max.max(capacity));
         self.y_prev = y;
         Found { n, beta }
     }
@@ -99,5 +99,5 @@ pub(crate) fn excess_rate(rate: f64, y: f64, n: f64) -> f64 {
     rate - y / n
 }
 
-/// Greatest R where there is no cap, so that it stays a number.
+/// Maximum R where there is no cap, so that it stays a number.
 const BOUNDLESS: f64 = 1e15;

@@ -114,7 +114,7 @@ impl Link {
         for face in 0..self.upstreams.len() {
             let capacity = self.capacity(&cx.face(FaceId(face as u32)));
             let upstream = &mut self.upstreams[face];
-            let d = upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(LEAST_RTT_S);
+            let d = upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(MIN_RTT_S);
             let y1 = upstream.primary.tick(&self.rule, capacity, elapsed_s, d, now);
             // C₂ = max(0, ηC − y₁)
             let left = (self.params.eta * capacity - y1).max(self.params.min_rate_share * capacity);
@@ -198,4 +198,4 @@ impl LinkLaw for Link {
 }
 
 /// A link without delay has no round-trip time to divide by.
-const LEAST_RTT_S: f64 = 1e-6;
+const MIN_RTT_S: f64 = 1e-6;

@@ -61,10 +61,10 @@ impl Division {
             }
         }
         let total: f64 = self.weights.iter().sum();
-        let least = params.min_path_share * total;
-        let total: f64 = self.weights.iter().map(|weight| weight.max(least)).sum();
+        let min = params.min_path_share * total;
+        let total: f64 = self.weights.iter().map(|weight| weight.max(min)).sum();
         for (owed, weight) in self.owed.iter_mut().zip(&self.weights) {
-            *owed += weight.max(least) / total;
+            *owed += weight.max(min) / total;
         }
         let mut chosen = 0;
         for at in 1..self.owed.len() {

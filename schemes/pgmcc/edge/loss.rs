@@ -41,5 +41,5 @@ impl LossRate {
     }
 }
 
-/// So many losses in a row are no different from more.
+/// This many losses in a row are no different from more.
 const MANY: u64 = 1 << 16;

@@ -22,12 +22,12 @@ pub(super) struct Naks {
 impl Naks {
     /// None pending.
     pub(super) fn new(longest: Duration) -> Self {
-        Self { longest, pending: Vec::with_capacity(MOST), dummy: Time::NEVER, next: Time::NEVER }
+        Self { longest, pending: Vec::with_capacity(MAX), dummy: Time::NEVER, next: Time::NEVER }
     }
 
     /// Packets are missing. Returns whether a NAK will be sent unless it becomes needless.
     pub(super) fn missing(&mut self, run: Run, now: Time, random: &mut Random) -> bool {
-        let fits = self.pending.len() < MOST;
+        let fits = self.pending.len() < MAX;
         if fits {
             let due = self.draw(now, random);
             self.pending.push((due, run));
@@ -105,4 +105,4 @@ pub(super) enum Due {
 }
 
 /// Most NAKs that wait.
-const MOST: usize = 63;
+const MAX: usize = 63;

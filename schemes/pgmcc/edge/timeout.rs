@@ -8,8 +8,8 @@ use crate::pgmcc::Params;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeout {
     initial: Duration,
-    least: Duration,
-    greatest: Duration,
+    min: Duration,
+    max: Duration,
     /// SRTT and RTTVAR, in seconds.
     estimate: Option<(f64, f64)>,
     span: Duration,
@@ -20,8 +20,8 @@ impl Timeout {
     pub(crate) fn new(params: &Params) -> Self {
         Self {
             initial: params.initial_timeout,
-            least: params.min_timeout,
-            greatest: params.max_timeout.max(params.min_timeout),
+            min: params.min_timeout,
+            max: params.max_timeout.max(params.min_timeout),
             estimate: None,
             span: params.initial_timeout,
         }
@@ -52,12 +52,12 @@ impl Timeout {
         self.estimate = Some((srtt, rttvar));
         // RTO ← SRTT + 4·RTTVAR
         let span = Duration::from_secs_f64(srtt + 4.0 * rttvar);
-        self.span = span.max(self.least).min(self.greatest);
+        self.span = span.max(self.min).min(self.max);
     }
 
     /// It passed: the next is twice as long                                            [RFC6298 §5.5]
     pub(crate) fn back_off(&mut self) {
-        self.span = (self.span * 2).min(self.greatest).max(self.span);
+        self.span = (self.span * 2).min(self.max).max(self.span);
     }
 
     /// Another receiver acknowledges, or none: nothing is known of it.

@@ -10,7 +10,7 @@ use crate::srmcc::Params;
 pub(super) struct Queues {
     alpha: f64,
     in_service: bool,
-    /// Averages of up to so many packets count as nothing.
+    /// Averages of up to this many packets count as nothing.
     empty: f64,
     packet: Bytes,
     averages: Vec<(PortId, f64)>,

@@ -25,7 +25,7 @@ fn entry(branches: &[Branch]) -> Entry<'_> {
     Entry { incoming: Some(UP), branches }
 }
 
-/// A node with so many children, and its part.
+/// A node with this many children, and its part.
 fn node(children: u32, params: &Params) -> (Node, Router, Vec<Branch>) {
     (Node::new(children + 1), Router::new(params, Bytes::new(1000)), branches(children))
 }
@@ -65,7 +65,7 @@ const FAST: Rate = Rate::from_mbps(100);
 
 // ---- occupancy ----
 
-/// What a lone child's node says of its only queue after samples of so many packets.
+/// What a lone child's node says of its only queue after samples of this many packets.
 fn said_of(samples: &[u32], params: &Params, busy: bool) -> Mcc {
     let (mut node, mut law, branches) = node(1, params);
     node.ports.get(PortId(1)).busy = busy;

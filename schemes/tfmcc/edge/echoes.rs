@@ -46,20 +46,20 @@ impl Stamp {
 }
 
 /// Stamps of receivers other than the limiting one that no packet has brought back yet: the latest of each, and no more than
-/// [`MOST`]. Suppression leaves few of them.
+/// [`MAX`]. Suppression leaves few of them.
 #[derive(Clone, Debug)]
 pub(super) struct Echoes(Vec<Stamp>);
 
 impl Echoes {
     /// None yet.
     pub(super) fn new() -> Self {
-        Self(Vec::with_capacity(MOST))
+        Self(Vec::with_capacity(MAX))
     }
 
     /// Adds a stamp, in place of an older one of the same receiver; when there are too many, the last in order is dropped.
     pub(super) fn push(&mut self, stamp: Stamp) {
         self.forget(stamp.endpoint);
-        if self.0.len() < MOST {
+        if self.0.len() < MAX {
             self.0.push(stamp);
             return;
         }
@@ -92,7 +92,7 @@ impl Echoes {
 }
 
 /// Stamps kept at most: each round asks for some ten answers of the largest groups.
-const MOST: usize = 64;
+const MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -139,15 +139,15 @@ mod tests {
         echoes.push(stamp(1, 3, true, 1e5));
         echoes.push(stamp(1, 4, true, 2e5));
         assert_eq!(echoes.pop().map(|stamp| stamp.round), Some(4));
-        let most = MOST as u32;
-        for endpoint in 0..most {
+        let max = MAX as u32;
+        for endpoint in 0..max {
             echoes.push(stamp(endpoint, 3, true, 1e5 * f64::from(endpoint + 1)));
         }
         // the one with the highest rate goes; one that would be last itself is not taken
-        echoes.push(stamp(most, 3, false, 1e5));
-        echoes.push(stamp(most + 1, 4, true, 1e5));
+        echoes.push(stamp(max, 3, false, 1e5));
+        echoes.push(stamp(max + 1, 4, true, 1e5));
         let endpoints = order(&mut echoes);
-        assert_eq!((endpoints.len(), endpoints[0], endpoints[MOST - 1]), (MOST, most, most - 2));
+        assert_eq!((endpoints.len(), endpoints[0], endpoints[MAX - 1]), (MAX, max, max - 2));
     }
 
     /// Held for 1.7 s: that much is added.

@@ -69,7 +69,7 @@ impl Receiver {
         }
     }
 
-    /// R in seconds: its own round-trip time, or the group's greatest while it has none.
+    /// R in seconds: its own round-trip time, or the group's maximum while it has none.
     pub(crate) fn rtt_s(&self) -> f64 {
         let r_max =
             || self.heard.map_or(self.params.initial_rtt.as_secs_f64(), |heard| heard.header.r_max.secs());

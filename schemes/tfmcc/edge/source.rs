@@ -88,7 +88,7 @@ impl Sender {
             clr: None,
             orphaned: false,
             round: Round { number: 0, began_at: Time::ZERO, heard: false, exceeded: false, peak: 0.0 },
-            suppression: RateCode::GREATEST,
+            suppression: RateCode::MAX,
             echoes: Echoes::new(),
             started_at: Time::ZERO,
             heard_at: Time::ZERO,
@@ -109,12 +109,12 @@ impl Sender {
         self.r_max
     }
 
-    /// So many times R_max.
+    /// This many times R_max.
     fn times_r_max(&self, n: f64) -> Duration {
         Duration::from_secs_f64(self.r_max * n)
     }
 
-    /// So many feedback rounds T. They are as long as receivers take them to be, by R_max as packets say it, which is rounded up: most
+    /// This many feedback rounds T. They are as long as receivers take them to be, by R_max as packets say it, which is rounded up: most
     /// timers expire late in a round, and those that expire after it are cancelled.
     fn rounds(&self, n: f64) -> Duration {
         // T = 6·R_max                                                              [RFC4654 §3.4]
@@ -266,7 +266,7 @@ impl Sender {
         self.set_r_max(r_max.max(self.packet_bits / self.rate + self.params.clock.as_secs_f64()));
         let number = self.round.number + 1;
         self.round = Round { number, began_at: now, heard: false, exceeded: false, peak: 0.0 };
-        self.suppression = RateCode::GREATEST;
+        self.suppression = RateCode::MAX;
         cx.event("round", number as f64);
         cx.probe("r_max", self.r_max);
         cx.probe("suppression_rate", self.suppression.bps());

@@ -59,7 +59,7 @@ pub(crate) fn draw(round: Duration, receivers: f64, random: &mut Random) -> Dura
 
 /// X_supp in bit/s: unlimited where nobody has spoken.
 fn bps(suppression: RateCode) -> f64 {
-    if suppression == RateCode::GREATEST { f64::INFINITY } else { suppression.bps() }
+    if suppression == RateCode::MAX { f64::INFINITY } else { suppression.bps() }
 }
 
 #[cfg(test)]
@@ -104,7 +104,7 @@ mod tests {
     fn header(suppression: Option<f64>) -> Header {
         Header {
             ts: Millis(0),
-            suppression: suppression.map_or(RateCode::GREATEST, RateCode::nearest),
+            suppression: suppression.map_or(RateCode::MAX, RateCode::nearest),
             r_max: RttCode::at_least(0.104),
             round: 1,
             echo: None,
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn late_data_and_another_greatest_round_trip_time_move_it() {
+    fn late_data_and_another_maximum_round_trip_time_move_it() {
         let ms = |ms: u64| Duration::from_millis(ms);
         let at = |millis: u64| Time::ZERO + ms(millis);
         let moved = |gap, r_max, next| {

@@ -83,7 +83,7 @@ impl Header {
         };
         Some(Self {
             ts: Millis(times as u32),
-            suppression: RateCode((rest >> 20) as u16 & RateCode::GREATEST.0),
+            suppression: RateCode((rest >> 20) as u16 & RateCode::MAX.0),
             r_max: RttCode((rest >> 12) as u8),
             round: (rest >> 4) as u8,
             echo,
@@ -148,7 +148,7 @@ pub(crate) struct RateCode(pub(crate) u16);
 
 impl RateCode {
     /// The highest of all: nobody is suppressed.
-    pub(crate) const GREATEST: Self = Self((1 << 12) - 1);
+    pub(crate) const MAX: Self = Self((1 << 12) - 1);
 
     /// The nearest to a rate in bit/s.
     pub(crate) fn nearest(bps: f64) -> Self {
@@ -167,7 +167,7 @@ impl RateCode {
 pub(crate) struct RttCode(pub(crate) u8);
 
 impl RttCode {
-    /// The least that is not below `rtt_s` seconds, so that nobody's round-trip time exceeds the maximum by rounding.
+    /// The minimum that is not below `rtt_s` seconds, so that nobody's round-trip time exceeds the maximum by rounding.
     pub(crate) fn at_least(rtt_s: f64) -> Self {
         // R = 1 ms · 2^e · (1 + m/16)
         Self(code(rtt_s * 1e3, 4, 15, 1.0 - ROUNDING) as u8)
@@ -181,17 +181,17 @@ impl RttCode {
 
 /// `x` as exponent and fraction of `bits` bits, rounded down after `round` was added to the fraction; the minimum or the maximum
 /// code beyond the range.
-fn code(x: f64, bits: u32, greatest: u16, round: f64) -> u16 {
+fn code(x: f64, bits: u32, max: u16, round: f64) -> u16 {
     let steps = f64::from(1u16 << bits);
     let (mut mantissa, mut exponent) = (x.max(1.0), 0);
-    while mantissa >= 2.0 && exponent < greatest {
+    while mantissa >= 2.0 && exponent < max {
         mantissa /= 2.0;
         exponent += 1;
     }
     let fraction = ((mantissa - 1.0) * steps + round).floor();
     // a fraction that is rounded up to one is the next exponent, since it stands above it
     let code = f64::from(exponent << bits) + fraction;
-    code.min(f64::from((greatest + 1) << bits) - 1.0) as u16
+    code.min(f64::from((max + 1) << bits) - 1.0) as u16
 }
 
 /// The inverse of [`code`].
@@ -239,7 +239,7 @@ mod tests {
             assert_eq!(RateCode::nearest(bps), RateCode(code), "{bps}");
             assert_eq!(RateCode(code).bps(), back, "{bps}");
         }
-        assert_eq!(RateCode::GREATEST, RateCode(4095));
+        assert_eq!(RateCode::MAX, RateCode(4095));
     }
 
     /// 500 ms = 2^8 ms · 1.953: the fraction 15.25/16 goes up to 16, which is 2^9 ms.

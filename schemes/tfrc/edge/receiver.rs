@@ -20,7 +20,7 @@ pub struct Receiver {
     heard: Option<Heard>,
     losses: LossEvents,
     arriving: ReceiveRate,
-    /// Greatest X_recv so far, in bit/s.
+    /// Maximum X_recv so far, in bit/s.
     fastest: f64,
     /// When the feedback timer expires, or did.
     due: Time,

@@ -9,16 +9,16 @@ use units::Bytes;
 pub(super) struct Sizes {
     /// Bytes and packets of each interval, the one under way last; at least one.
     sums: VecDeque<(u64, u64)>,
-    most: usize,
+    max: usize,
 }
 
 impl Sizes {
     /// Nothing was sent. The mean is over so many intervals, of which the one under way is the newest; at least one.
     pub(super) fn new(intervals: u32) -> Self {
-        let most = intervals.max(1) as usize;
-        let mut sums = VecDeque::with_capacity(most + 1);
+        let max = intervals.max(1) as usize;
+        let mut sums = VecDeque::with_capacity(max + 1);
         sums.push_back((0, 0));
-        Self { sums, most }
+        Self { sums, max }
     }
 
     /// A packet leaves.
@@ -33,7 +33,7 @@ impl Sizes {
     /// A loss event: another interval begins, and the oldest is forgotten.
     pub(super) fn lost(&mut self) {
         self.sums.push_back((0, 0));
-        if self.sums.len() > self.most {
+        if self.sums.len() > self.max {
             self.sums.pop_front();
         }
     }

@@ -85,7 +85,7 @@ impl Sender {
     }
 
     /// s/t_mbi: the minimum rate.
-    fn least(&self) -> f64 {
+    fn min(&self) -> f64 {
         self.packet_bits() / self.params.t_mbi.as_secs_f64()
     }
 
@@ -107,7 +107,7 @@ impl Sender {
         let Some(mut path) = self.path else { return };
         if path.loss > 0.0 {
             // X = max(min(X_Bps, recv_limit), s/t_mbi)                            [RFC5348 §4.3]
-            self.rate = self.equation(&path).min(limit).max(self.least());
+            self.rate = self.equation(&path).min(limit).max(self.min());
         } else if now.saturating_since(path.doubled_at).as_secs_f64() >= path.rtt_s {
             // X = max(min(2X, recv_limit), initial_rate)
             self.rate = (2.0 * self.rate).min(limit).max(self.initial(path.rtt_s));
@@ -125,7 +125,7 @@ impl Sender {
 
     /// Halves the limit that the receive rate sets: timer_limit is what it becomes [RFC5348 §4.4].
     fn update_limits(&mut self, timer_limit: f64, now: Time) {
-        let timer_limit = timer_limit.max(self.least());
+        let timer_limit = timer_limit.max(self.min());
         self.received.replace(timer_limit / 2.0, now);
         self.recalculate(timer_limit, now);
     }
@@ -149,8 +149,8 @@ impl Sender {
         let now = cx.now();
         let idle = self.sent_at.is_none_or(|at| at < self.timer.0);
         let before = self.rate;
-        let halved = (self.rate / 2.0).max(self.least());
-        let received = self.received.greatest();
+        let halved = (self.rate / 2.0).max(self.min());
+        let received = self.received.max();
         match self.path {
             None if !idle => self.rate = halved,
             None => {}
@@ -226,13 +226,13 @@ impl SenderLaw for Sender {
             self.received.halve();
             received *= self.params.limited_keep;
             self.received.maximize(received, now);
-            self.received.greatest()
+            self.received.max()
         } else if data_limited {
             self.received.maximize(received, now);
-            2.0 * self.received.greatest()
+            2.0 * self.received.max()
         } else {
             self.received.update(received, now, rtt);
-            2.0 * self.received.greatest()
+            2.0 * self.received.max()
         };
         self.recalculate(limit, now);
         if self.params.damping {
@@ -256,7 +256,7 @@ impl SenderLaw for Sender {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance::rate(Rate::from_bps_f64((self.rate * self.damping).max(self.least())))
+        Allowance::rate(Rate::from_bps_f64((self.rate * self.damping).max(self.min())))
     }
 
     fn on_start(&mut self, cx: &mut Cx<'_>) {

@@ -6,7 +6,7 @@ use stack::{datagram, tcp};
 use units::Rate;
 
 use super::*;
-use crate::surroundings::{LiveMachine, News, Said, Standing};
+use crate::platform::{LiveMachine, News, Said, Standing};
 
 /// A clock that jumps, programs that send what is planned, and a list of all that happens.
 #[derive(Default)]
@@ -29,7 +29,7 @@ struct Stage {
     refuses: bool,
 }
 
-impl Surroundings for Stage {
+impl Platform for Stage {
     fn now(&mut self) -> Time {
         self.clock
     }
@@ -341,8 +341,8 @@ fn lateness_is_measured_and_does_not_add_up() {
     let mut stage = Stage { oversleeps: Duration::from_micros(730), ..Stage::default() };
     stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
     let (world, accuracy) = play(&wire_between(10), &mut stage);
-    let most = accuracy.departures.max();
-    assert!(most > Duration::ZERO && most <= Duration::from_micros(730), "{most}");
+    let max = accuracy.departures.max();
+    assert!(max > Duration::ZERO && max <= Duration::from_micros(730), "{max}");
     let trace = world.finish();
     // within the network nothing is late but what came in late
     assert_eq!(trace.receivers[0].delay_max, Duration::from_millis(6));

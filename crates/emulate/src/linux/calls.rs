@@ -51,10 +51,10 @@ pub(super) fn tcp_info(socket: &impl AsRawFd, into: &mut [u8; 256]) -> io::Resul
     Ok(length as usize)
 }
 
-/// Takes up to `most` bytes from a TCP socket and throws them away, without copying them.
-pub(super) fn discard(socket: &impl AsRawFd, most: usize) -> io::Result<usize> {
+/// Takes up to `max` bytes from a TCP socket and throws them away, without copying them.
+pub(super) fn discard(socket: &impl AsRawFd, max: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC, TCP counts bytes and touches no buffer
-    let taken = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC) };
+    let taken = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), max, libc::MSG_TRUNC) };
     usize::try_from(taken).map_err(|_| io::Error::last_os_error())
 }
 

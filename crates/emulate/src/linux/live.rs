@@ -31,8 +31,8 @@ use super::namespace::{Namespace, failed};
 use crate::Error;
 use crate::datagrams;
 use crate::gates::Gates;
+use crate::platform::{LiveMachine, Said};
 use crate::run::since;
-use crate::surroundings::{LiveMachine, Said};
 
 /// Room for datagrams that wait in a socket, either way.
 const WAITING: usize = 4 << 20;
@@ -48,7 +48,7 @@ struct Seat {
     me: Address,
     flow: FlowId,
     socket: OwnedFd,
-    /// Of a packet of TCP, so many bytes are header.
+    /// Of a packet of TCP, this many bytes are header.
     header: u32,
     /// Whom it may hear.
     known: Arc<BTreeMap<Ipv4Addr, Address>>,

@@ -22,8 +22,8 @@ use units::{Bytes, Duration, Time};
 
 use crate::driver::drive;
 use crate::gates::Gates;
+use crate::platform::{LiveMachine, News, Platform, Said};
 use crate::run::since;
-use crate::surroundings::{LiveMachine, News, Said, Surroundings};
 use crate::{Accuracy, Error, Settings};
 use commands::Commands;
 use live::Live;
@@ -208,7 +208,7 @@ fn jobs(blueprint: &Blueprint, gates: &Gates) -> Vec<Job> {
     (0u32..).map(FlowId).zip(&blueprint.flows).filter_map(job).collect()
 }
 
-impl Surroundings for Machine<'_> {
+impl Platform for Machine<'_> {
     fn now(&mut self) -> Time {
         since(self.began)
     }

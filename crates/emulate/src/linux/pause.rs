@@ -15,9 +15,9 @@ const PARTS: u64 = 12;
 /// The clock of the thread's processor time is looked at as often as this: reading it is a system call.
 const LOOKS: Duration = Duration::from_micros(500);
 /// What it owes is paid when it is as much as this: shorter sleeps cost more than they give back.
-const LEAST: Duration = Duration::from_micros(40);
+const MIN: Duration = Duration::from_micros(40);
 /// The most that it may owe: after a long time awake it does not sleep for long.
-const MOST: Duration = Duration::from_micros(500);
+const MAX: Duration = Duration::from_micros(500);
 
 /// The loop's sleep besides that of having nothing to do.
 #[derive(Debug)]
@@ -65,8 +65,8 @@ impl Pause {
         // time in calls that do not block is time on the core, however short each of them is
         let off = passed.saturating_sub(used.saturating_sub(self.looked.1));
         self.looked = (now, used);
-        self.owed = (self.owed + passed / PARTS).saturating_sub(off).min(MOST);
-        if self.owed >= LEAST { left.max(self.owed) } else { left }
+        self.owed = (self.owed + passed / PARTS).saturating_sub(off).min(MAX);
+        if self.owed >= MIN { left.max(self.owed) } else { left }
     }
 
     /// It came back from watching the devices.
@@ -136,6 +136,6 @@ mod tests {
     #[test]
     fn however_long_it_was_awake_it_sleeps_for_half_a_millisecond() {
         let mut pause = Pause::new(Duration::ZERO, true);
-        assert_eq!(pause.due(at_us(100_000), || us(100_000)), MOST);
+        assert_eq!(pause.due(at_us(100_000), || us(100_000)), MAX);
     }
 }

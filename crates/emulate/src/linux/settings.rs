@@ -21,7 +21,7 @@ pub(super) struct Tuning {
     pub(super) ecn: bool,
     pub(super) timestamps: bool,
     pub(super) idle_restart: bool,
-    /// Greatest retransmission timeout, where it is not the kernel's own.
+    /// Maximum retransmission timeout, where it is not the kernel's own.
     pub(super) max_rto: Option<Duration>,
     /// The longest packet.
     pub(super) mtu: u32,

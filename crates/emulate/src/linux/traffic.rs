@@ -24,8 +24,8 @@ use units::{Bytes, Duration, Rate, Time};
 use super::calls;
 use super::namespace::{Namespace, failed};
 use crate::Error;
+use crate::platform::{News, Standing};
 use crate::run::since;
-use crate::surroundings::{News, Standing};
 
 /// A flow of the kernel's TCP.
 #[derive(Clone, Debug)]
@@ -440,7 +440,7 @@ impl Work {
                 flow.written += written as u64;
                 flow.left -= if flow.left == u64::MAX { 0 } else { written as u64 };
                 if flow.left == 0 {
-                    // nothing more comes; the socket stays until the end, for what has to be sent again
+                    // nothing more comes; the socket stays until the end, for retransmissions
                     let _ = stream.shutdown(Shutdown::Write);
                     let _ = self.epoll.delete(&*stream);
                 }

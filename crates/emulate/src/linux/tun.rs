@@ -80,9 +80,9 @@ fn set_tcp(tuning: &Tuning) -> io::Result<()> {
     ] {
         let _ = put(key, value);
     }
-    if let Some(most) = tuning.max_rto {
-        put("ipv4/tcp_rto_max_ms", &(most.as_nanos() / 1_000_000).to_string()).map_err(|error| {
-            io::Error::new(error.kind(), format!("the kernel does not take `tcp.max_rto` = {most}: {error}"))
+    if let Some(max) = tuning.max_rto {
+        put("ipv4/tcp_rto_max_ms", &(max.as_nanos() / 1_000_000).to_string()).map_err(|error| {
+            io::Error::new(error.kind(), format!("the kernel does not take `tcp.max_rto` = {max}: {error}"))
         })?;
     }
     Ok(())

@@ -64,9 +64,9 @@ pub(crate) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
     if config.timeout.min > config.timeout.max {
         let place =
             consumer.min_rto.given().or(consumer.max_rto.given()).map_or(consumer.place, |at| at.place);
-        let (least, most) = (config.timeout.min, config.timeout.max);
+        let (min, max) = (config.timeout.min, config.timeout.max);
         notes
-            .wrong(place, format!("`min_rto` of {least} is above `max_rto` of {most}"))
+            .wrong(place, format!("`min_rto` of {min} is above `max_rto` of {max}"))
             .hint("lower one or raise the other");
     }
     let (scheme, params) = law?;
@@ -141,11 +141,11 @@ fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Ga
         (Field::Given(rate), _) => Some(rate.value),
         (_, Field::Given(interests)) => {
             let rate = Rate::from_bps_f64(interests.value * data.as_f64() * 8.0).max(Rate::from_bps(1));
-            let most = Rate::from_text("10000 Gbit/s").unwrap_or(Rate::UNLIMITED);
-            if rate > most {
+            let max = Rate::from_text("10000 Gbit/s").unwrap_or(Rate::UNLIMITED);
+            if rate > max {
                 notes
-                    .wrong(interests.place, format!("Data of so many Interests come at {rate}"))
-                    .hint(format!("at most {most}"));
+                    .wrong(interests.place, format!("Data of this many Interests arrive at {rate}"))
+                    .hint(format!("at most {max}"));
             }
             Some(rate)
         }

@@ -12,9 +12,9 @@ use crate::schema::read::{At, Notes, shortened};
 use crate::topology::Net;
 
 /// Most flows with ends outside: each has a port number of its own.
-const MOST_OUTSIDE: usize = 20_000;
+const MAX_OUTSIDE: usize = 20_000;
 /// Most real nodes: each is a namespace with a device.
-const MOST_REAL: usize = 1_000;
+const MAX_REAL: usize = 1_000;
 /// The table `emulation`, with what follows from the flows.
 pub(crate) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Emulation {
     let written = file.emulation.given();
@@ -39,23 +39,23 @@ pub(crate) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes
             )
             .hint("add it to `real`, or leave `real` out");
     }
-    for (n, most, of) in
-        [(outside().count(), MOST_OUTSIDE, "flows outside"), (emulation.real.len(), MOST_REAL, "real nodes")]
+    for (n, max, of) in
+        [(outside().count(), MAX_OUTSIDE, "flows outside"), (emulation.real.len(), MAX_REAL, "real nodes")]
     {
-        if n > most {
-            notes.wrong(place, format!("{n} {of} are too many")).hint(format!("at most {most}"));
+        if n > max {
+            notes.wrong(place, format!("{n} {of} are too many")).hint(format!("at most {max}"));
         }
     }
-    if let Some(flow) = outside().find(|flow| packet_of(flow).is_some_and(|packet| packet < LEAST_PACKET)) {
+    if let Some(flow) = outside().find(|flow| packet_of(flow).is_some_and(|packet| packet < MIN_PACKET)) {
         notes
             .wrong(place, format!("packets of `{}` are too small for their headers", shortened(&flow.name)))
-            .hint(format!("at least {LEAST_PACKET}"));
+            .hint(format!("at least {MIN_PACKET}"));
     }
     emulation
 }
 
 /// The kernel refuses a smaller segment; our own headers take as much.
-const LEAST_PACKET: Bytes = Bytes::new(150);
+const MIN_PACKET: Bytes = Bytes::new(150);
 
 /// Nodes by name or pattern.
 fn real(names: &At<Vec<At<String>>>, net: &Net, notes: &mut Notes) -> BTreeSet<NodeId> {

@@ -10,7 +10,7 @@ use crate::schema::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::{Net, Paths};
 
 /// Most changes of a plan.
-const MOST_CHANGES: usize = 1_000_000;
+const MAX_CHANGES: usize = 1_000_000;
 
 /// All changes, in the order in which they are written.
 pub(crate) fn build(
@@ -63,8 +63,8 @@ pub(crate) fn build(
                 Vec::new()
             }
         };
-        if list.len() + changes.len() > MOST_CHANGES {
-            notes.wrong(event.place, "too many events").hint(format!("at most {MOST_CHANGES}"));
+        if list.len() + changes.len() > MAX_CHANGES {
+            notes.wrong(event.place, "too many events").hint(format!("at most {MAX_CHANGES}"));
             break;
         }
         list.extend(changes.into_iter().map(|change| (Time::ZERO + at, change)));

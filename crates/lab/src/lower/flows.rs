@@ -14,7 +14,7 @@ use super::sdn::SdnNet;
 use super::transports::{Model, model};
 use crate::Group;
 use crate::resolve::churn::churn;
-use crate::resolve::places::{MOST_FLOWS, check_places, nodes, senders};
+use crate::resolve::places::{MAX_FLOWS, check_places, nodes, senders};
 use crate::schema::file::{self, File, Flow};
 use crate::schema::ndn::Prefix;
 use crate::schema::read::{At, Field, Notes, shortened};
@@ -23,9 +23,9 @@ use crate::schema::values::Instant;
 use crate::topology::{Net, Paths};
 
 /// Most contents in the catalogues of all consumers together; each takes eight bytes.
-const MOST_CONTENTS: u64 = 50_000_000;
+const MAX_CONTENTS: u64 = 50_000_000;
 /// Most receivers of a plan.
-const MOST_RECEIVERS: usize = 1_000_000;
+const MAX_RECEIVERS: usize = 1_000_000;
 
 /// What flows are set into.
 pub(crate) struct Setting<'a> {
@@ -254,10 +254,10 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             _ => None,
         };
         let total = traffic.flows.len() + times.as_ref().map_or(copies as usize, Vec::len);
-        if total > MOST_FLOWS {
+        if total > MAX_FLOWS {
             notes
                 .wrong(table.place, format!("{total} flows are too many"))
-                .hint(format!("at most {MOST_FLOWS}"));
+                .hint(format!("at most {MAX_FLOWS}"));
             break;
         }
         // arrivals from one sender share a pair of hosts; each copy has its own
@@ -278,19 +278,19 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
                 && let ndn::Pattern::Zipf { contents: more, .. } = config.pattern
             {
                 contents += u64::from(more);
-                if contents > MOST_CONTENTS {
+                if contents > MAX_CONTENTS {
                     let place = table.consumer.given().map_or(table.place, |at| at.place);
                     notes
                         .wrong(place, format!("the catalogues of all consumers have {contents} contents"))
-                        .hint(format!("at most {MOST_CONTENTS}: take fewer contents of more segments"));
+                        .hint(format!("at most {MAX_CONTENTS}: take fewer contents of more segments"));
                     return traffic;
                 }
             }
             receivers += to.len();
-            if receivers > MOST_RECEIVERS {
+            if receivers > MAX_RECEIVERS {
                 notes
                     .wrong(table.place, format!("{receivers} receivers are too many"))
-                    .hint(format!("at most {MOST_RECEIVERS}"));
+                    .hint(format!("at most {MAX_RECEIVERS}"));
                 return traffic;
             }
             let alone = copies == 1 && times.is_none();
@@ -376,12 +376,12 @@ fn arrivals_of(
     }
     let start = table.start.or(Instant(Time::ZERO)).0;
     let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
-    let most = arrivals.count.or(u32::MAX) as usize;
-    let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(most as f64);
-    if expected > MOST_FLOWS as f64 / 2.0 && most > MOST_FLOWS {
+    let max = arrivals.count.or(u32::MAX) as usize;
+    let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(max as f64);
+    if expected > MAX_FLOWS as f64 / 2.0 && max > MAX_FLOWS {
         notes
             .wrong(arrivals.place, format!("about {expected:.0} flows would arrive"))
-            .hint(format!("at most {} are expected to; `count` bounds them", MOST_FLOWS / 2));
+            .hint(format!("at most {} are expected to; `count` bounds them", MAX_FLOWS / 2));
         return None;
     }
     let path = format!("flow.{}", model.name.value);
@@ -391,7 +391,7 @@ fn arrivals_of(
     let mut at = start;
     loop {
         at += Duration::from_secs_f64(gaps.exponential(1.0 / rate));
-        if at >= stop || list.len() == most || list.len() > MOST_FLOWS {
+        if at >= stop || list.len() == max || list.len() > MAX_FLOWS {
             return Some(list);
         }
         let drawn = match arrivals.size_shape.given() {

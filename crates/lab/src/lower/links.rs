@@ -35,7 +35,7 @@ pub(crate) fn build(
     } else {
         BTreeMap::new()
     };
-    let any = passing.values().fold(Passing::default(), |most, one| most.max(*one));
+    let any = passing.values().fold(Passing::default(), |max, one| max.max(*one));
     let mut told = Vec::new();
     let mut port = |index: PortIndex, port: &NetPort| {
         let limit = match port.buffer {
@@ -110,9 +110,9 @@ fn passing(
         };
         if let FlowKind::Ndn(config) = &flow.kind {
             // to the nearest producer and back the same way
-            let mut ways: Vec<Vec<PortIndex>> = Vec::new();
-            ways.extend(ndn.servers(config.prefix).iter().filter_map(|node| paths.way(flow.from, *node)));
-            let Some(way) = ways.into_iter().min_by_key(|way| paths.length(way)) else { continue };
+            let mut routes: Vec<Vec<PortIndex>> = Vec::new();
+            routes.extend(ndn.servers(config.prefix).iter().filter_map(|node| paths.way(flow.from, *node)));
+            let Some(way) = routes.into_iter().min_by_key(|way| paths.length(way)) else { continue };
             let back: Vec<PortIndex> = way.iter().map(|port| port ^ 1).collect();
             let seen = Passing { round_trip: paths.length(&way) + paths.length(&back), packet };
             for port in way.into_iter().chain(back) {

@@ -28,7 +28,7 @@ use crate::schema::tree::Place;
 use crate::topology::{self, Net, Paths};
 
 /// Most points of recorded series; each takes sixteen bytes.
-const MOST_POINTS: u128 = 50_000_000;
+const MAX_POINTS: u128 = 50_000_000;
 
 /// Makes the plan of a file, and the network that it is of; `None` when something is noted.
 pub(crate) fn build(
@@ -221,11 +221,11 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             .sum();
         let intervals = setting.duration.as_nanos() / every.as_nanos();
         let points = u128::from(intervals) * subjects.max(1) as u128;
-        if points > MOST_POINTS {
+        if points > MAX_POINTS {
             let place = written.every.given().map_or(written.place, |at| at.place);
             notes
                 .wrong(place, format!("{intervals} intervals of {subjects} series are {points} points"))
-                .hint(format!("at most {MOST_POINTS}: take a longer interval or fewer series"));
+                .hint(format!("at most {MAX_POINTS}: take a longer interval or fewer series"));
         }
     }
     Record { every, series, events: written.events.or(false), distributions: written.distributions.or(false) }

@@ -19,7 +19,7 @@ use crate::schema::values::Params;
 use crate::topology::Net;
 
 /// Most producers, and most routes of names.
-const MOST: usize = 100_000;
+const MAX: usize = 100_000;
 
 /// What a plan says of named data.
 pub(crate) struct NdnNet {
@@ -185,9 +185,9 @@ impl NdnNet {
                     spec.producers.push(ProducerSpec { node, config });
                 }
             }
-            if spec.producers.len() > MOST {
+            if spec.producers.len() > MAX {
                 let place = served.nodes.first().map_or(Place::default(), |at| at.place);
-                notes.wrong(place, "too many producers").hint(format!("at most {MOST}"));
+                notes.wrong(place, "too many producers").hint(format!("at most {MAX}"));
                 return;
             }
         }
@@ -369,8 +369,8 @@ fn place_route(route: &At<crate::schema::ndn::NameRoute>, spec: &mut NdnSpec, ne
         notes.wrong(route.place, "there is such a route already").hint("write one of them");
         return;
     }
-    if spec.routes.len() == MOST {
-        notes.wrong(route.place, "too many routes").hint(format!("at most {MOST}"));
+    if spec.routes.len() == MAX {
+        notes.wrong(route.place, "too many routes").hint(format!("at most {MAX}"));
         return;
     }
     spec.routes.push(NameRoute { at, prefix, via, cost });

@@ -87,10 +87,10 @@ pub(crate) fn model<'a>(
         && class.value > 0
     {
         let classes = |port: &NetPort| port.classes.len();
-        let most = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
+        let max = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
         // where a refused link may have classes, who uses them is right
-        let known = !net.partial || most.is_some_and(|most| most > 0);
-        if known && most.unwrap_or(0) <= class.value as usize {
+        let known = !net.partial || max.is_some_and(|max| max > 0);
+        if known && max.unwrap_or(0) <= class.value as usize {
             notes
                 .wrong(class.place, format!("no queue has a class {}", class.value))
                 .hint("classes are numbered from 0; a link's `classes` lists their weights");

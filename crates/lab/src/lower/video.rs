@@ -13,9 +13,9 @@ use crate::schema::read::{At, Notes, shortened, suggestion};
 use crate::schema::video::Player as PlayerTable;
 
 /// Largest list of frame sizes that is read.
-const MOST_BYTES: u64 = 64_000_000;
+const MAX_BYTES: u64 = 64_000_000;
 /// Longest group of pictures.
-const MOST_TYPES: usize = 1000;
+const MAX_TYPES: usize = 1000;
 
 /// The frames of a stream; `None` when something is noted.
 pub(crate) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Option<Video> {
@@ -66,7 +66,7 @@ pub(crate) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Op
 fn groups(source: &Source, rate: Option<Rate>, notes: &mut Notes) -> Option<Frames> {
     let text = source.pattern.or("IBBPBBPBBPBB".to_owned());
     let pattern: Option<Vec<FrameType>> = text.chars().map(FrameType::of).collect();
-    let pattern = pattern.filter(|types| (1..=MOST_TYPES).contains(&types.len()));
+    let pattern = pattern.filter(|types| (1..=MAX_TYPES).contains(&types.len()));
     if let (None, Some(at)) = (&pattern, source.pattern.given()) {
         notes
             .wrong(at.place, format!("`{}` is no group of pictures", shortened(at)))
@@ -142,14 +142,14 @@ struct List {
 fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<List> {
     let mut bytes = Vec::new();
     let read = File::open(folder.join(&file.value))
-        .and_then(|open| open.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+        .and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
         notes
             .wrong(file.place, format!("`{}` cannot be read: {}", file.value, error.kind()))
             .hint("the path is relative to the folder of the scenario");
         return None;
     }
-    if bytes.len() as u64 > MOST_BYTES {
+    if bytes.len() as u64 > MAX_BYTES {
         notes.wrong(file.place, format!("`{}` is too large", file.value)).hint("at most 64 MB");
         return None;
     }

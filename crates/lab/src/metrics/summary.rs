@@ -14,7 +14,7 @@ use crate::{Expectation, Plan};
 const WINDOW: Duration = Duration::from_secs(1);
 /// Windows in a row that a flow has to hold its fair value.
 const HOLD: usize = 5;
-/// Greatest distance from the fair value, as a share of it.
+/// Maximum distance from the fair value, as a share of it.
 const BAND: f64 = 0.1;
 
 /// Keys with their values, in order.
@@ -51,10 +51,10 @@ pub(super) fn summary(
         let members: Vec<usize> = entry.flows.iter().map(|flow| flow.index()).collect();
         group(&mut all, &format!("flows.{}", entry.name), &members, flows, &whole);
     }
-    for (row, (least, most)) in worst_and_best.into_iter().enumerate() {
+    for (row, (min, max)) in worst_and_best.into_iter().enumerate() {
         columns(&mut all, names.flow(row), flows, row);
-        all.put(format!("{}.throughput_min", names.flow(row)), least);
-        all.put(format!("{}.throughput_max", names.flow(row)), most);
+        all.put(format!("{}.throughput_min", names.flow(row)), min);
+        all.put(format!("{}.throughput_max", names.flow(row)), max);
         all.put(format!("{}.cov", names.flow(row)), curves.cov[row]);
         all.put(format!("{}.convergence", names.flow(row)), curves.convergence_s[row]);
     }
@@ -210,7 +210,7 @@ fn fairness(members: &[usize], flows: &Table, trace: &Trace, rows: &[FlowRow<'_>
     jain(&shares)
 }
 
-/// The least and the greatest throughput among each flow's receivers; a consumer is its own.
+/// The minimum and the maximum throughput among each flow's receivers; a consumer is its own.
 fn extremes(rows: &[FlowRow<'_>], receivers: &Table) -> Vec<(Option<f64>, Option<f64>)> {
     let throughput = receivers.numbers("throughput_bps");
     let mut start = 0;

@@ -154,7 +154,7 @@ impl<'a> FlowRow<'a> {
         Some(self.completed?.saturating_since(self.started()?).as_secs_f64())
     }
 
-    /// Whether it is a transfer of so much and then done.
+    /// Whether it is a finite transfer.
     fn finite(&self) -> bool {
         match &self.spec.kind {
             FlowKind::Tcp(config) => matches!(config.demand, tcp::Demand::Finite(_)),
@@ -265,7 +265,7 @@ impl<'a> FlowRow<'a> {
             receiver.record.delays.as_ref().map(|delays| (delays, receiver.record.delay_min))
         });
         own.chain(theirs)
-            .flat_map(|(delays, least)| delays.iter().map(move |(delay, n)| (delay.saturating_sub(least), n)))
+            .flat_map(|(delays, min)| delays.iter().map(move |(delay, n)| (delay.saturating_sub(min), n)))
     }
 
     /// The delays of its segments, where their distribution was recorded.
@@ -288,7 +288,7 @@ impl<'a> FlowRow<'a> {
         mean(self.receivers.iter().filter_map(ReceiverRow::goodput))
     }
 
-    /// One-way delays: mean, least, greatest, and the mean of what is above the least.
+    /// One-way delays: mean, minimum, maximum, and the mean of what is above the minimum.
     fn owd(&self) -> [Option<f64>; 4] {
         let arrived = &self.record.arrived;
         if !self.consumes() {
@@ -303,11 +303,11 @@ impl<'a> FlowRow<'a> {
             return [None; 4];
         }
         let mean = arrived.delay_sum_ns as f64 / 1e9 / arrived.packets as f64;
-        let (least, most) = (arrived.delay_min.as_secs_f64(), arrived.delay_max.as_secs_f64());
-        [Some(mean), Some(least), Some(most), Some(mean - least)]
+        let (min, max) = (arrived.delay_min.as_secs_f64(), arrived.delay_max.as_secs_f64());
+        [Some(mean), Some(min), Some(max), Some(mean - min)]
     }
 
-    /// From the first Interest for a segment to its Data: mean, standard deviation, least, greatest.
+    /// From the first Interest for a segment to its Data: mean, standard deviation, minimum, maximum.
     fn delay(&self) -> [Option<f64>; 4] {
         let meter = &self.record.meter;
         if meter.delay_count == 0 {
@@ -321,9 +321,9 @@ impl<'a> FlowRow<'a> {
         let about_m = (meter.delay_square_sum_ns2 + count * m * m).saturating_sub(2 * m * sum) as f64 / n;
         let off = mean_ns - m as f64;
         let variance_ns2 = (about_m - off * off).max(0.0);
-        let least = (meter.delay_min < Duration::MAX).then(|| meter.delay_min.as_secs_f64());
-        let most = least.map(|_| meter.delay_max.as_secs_f64());
-        [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), least, most]
+        let min = (meter.delay_min < Duration::MAX).then(|| meter.delay_min.as_secs_f64());
+        let max = min.map(|_| meter.delay_max.as_secs_f64());
+        [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), min, max]
     }
 
     /// A percentile of these delays, where their distribution was recorded.

@@ -13,14 +13,14 @@ pub struct Expectation {
     pub sides: Sides,
 }
 
-/// Least and greatest value that will do, and whether each itself will.
+/// Minimum and maximum value that will do, and whether each itself will.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sides {
-    /// Least value; minus infinity for none.
+    /// Minimum value; minus infinity for none.
     pub low: f64,
     /// Whether `low` itself will do.
     pub low_included: bool,
-    /// Greatest value; infinity for none.
+    /// Maximum value; infinity for none.
     pub high: f64,
     /// Whether `high` itself will do.
     pub high_included: bool,

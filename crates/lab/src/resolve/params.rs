@@ -94,7 +94,7 @@ impl PartParams {
         Some(Self { name: name.to_owned(), infos: (entry.params)(), resolve: entry.resolve })
     }
 
-    /// Of a strategy of the house, or of a scheme.
+    /// Of a built-in strategy, or of a scheme.
     pub(crate) fn of_strategy(name: &str) -> Option<Self> {
         match ndn::strategies::find(name) {
             Some(entry) => {

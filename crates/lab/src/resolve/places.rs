@@ -14,7 +14,7 @@ use crate::schema::values::Instant;
 use crate::topology::{Net, Paths};
 
 /// Most flows of a plan, copies and arrivals counted.
-pub(crate) const MOST_FLOWS: usize = 100_000;
+pub(crate) const MAX_FLOWS: usize = 100_000;
 
 /// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are named, by flows or
 /// as `others`.
@@ -34,7 +34,7 @@ pub(crate) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item
         .filter_map(|name| host_number(name))
         .max()
         .unwrap_or(0);
-    (unnamed.min(MOST_FLOWS as u64) as u32).max(named.min(MOST_FLOWS as u32))
+    (unnamed.min(MAX_FLOWS as u64) as u32).max(named.min(MAX_FLOWS as u32))
 }
 
 /// `7` of `left7` or `right7`.

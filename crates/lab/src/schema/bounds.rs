@@ -8,9 +8,9 @@ pub(crate) fn within<T: UnitText + PartialOrd + std::fmt::Display>(
     high: &'static str,
 ) -> impl Fn(&T) -> Result<(), (String, String)> {
     move |value| {
-        let (least, most) = (T::from_text(low), T::from_text(high));
-        match (least, most) {
-            (Ok(least), Ok(most)) if *value < least || *value > most => {
+        let (min, max) = (T::from_text(low), T::from_text(high));
+        match (min, max) {
+            (Ok(min), Ok(max)) if *value < min || *value > max => {
                 Err((format!("`{value}` is out of range"), format!("it must lie within {low} and {high}")))
             }
             _ => Ok(()),

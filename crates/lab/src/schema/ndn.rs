@@ -166,7 +166,7 @@ words! {
     }
 }
 
-/// How forwarders of named data choose next hops: a strategy of the house, or a scheme with such a part.
+/// How forwarders of named data choose next hops: a built-in strategy, or a scheme with such a part.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StrategyName(pub(crate) String);
 
@@ -229,7 +229,7 @@ impl Read for LinkName {
 }
 
 /// Most components of a name.
-const MOST_COMPONENTS: usize = 32;
+const MAX_COMPONENTS: usize = 32;
 
 /// A hierarchical name: components, each after a slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,10 +256,10 @@ impl Read for Prefix {
             !component.is_empty() && component.chars().all(|c| c.is_alphanumeric() || "-_.~+%=".contains(c))
         };
         let rest = text.strip_prefix('/');
-        if rest.is_some_and(|rest| rest.split('/').count() > MOST_COMPONENTS) {
+        if rest.is_some_and(|rest| rest.split('/').count() > MAX_COMPONENTS) {
             notes
                 .wrong(node.place, format!("`{}` has too many components", shortened(text)))
-                .hint(format!("at most {MOST_COMPONENTS}"));
+                .hint(format!("at most {MAX_COMPONENTS}"));
             return None;
         }
         if text == "/" || rest.is_some_and(|rest| rest.split('/').all(good)) {

@@ -235,21 +235,21 @@ impl Read for u32 {
     }
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         let whole = u64::read(node, notes)?;
-        if whole > MOST {
+        if whole > MAX {
             notes.wrong(node.place, format!("`{whole}` is too large")).hint("at most 1000000");
         }
-        Self::try_from(whole).ok().filter(|_| whole <= MOST)
+        Self::try_from(whole).ok().filter(|_| whole <= MAX)
     }
     fn to_value(&self) -> toml::Value {
         i64::from(*self).into()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": 0, "maximum": MOST })
+        json_schema!({ "type": "integer", "minimum": 0, "maximum": MAX })
     }
 }
 
-/// Greatest count in a scenario.
-pub(crate) const MOST: u64 = 1_000_000;
+/// Maximum count in a scenario.
+pub(crate) const MAX: u64 = 1_000_000;
 
 impl Read for u64 {
     fn what() -> String {

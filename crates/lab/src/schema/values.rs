@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Time, UnitText};
 
 use crate::schema::bounds::within;
 use crate::schema::file::{NodeTable, QueueTable, QueueWord, TargetTable};
-use crate::schema::read::{At, Field, MOST, Notes, Read, kind_of, mismatch, nearest, shortened, suggestion};
+use crate::schema::read::{At, Field, MAX, Notes, Read, kind_of, mismatch, nearest, shortened, suggestion};
 use crate::schema::tree::{Entry, Node, Value};
 
 /// How much may wait in a queue, as written.
@@ -162,7 +162,7 @@ impl Read for MarkAbove {
         self.0.map_or(false.into(), |packets| packets.to_value())
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": MOST }, { "const": false }] })
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": MAX }, { "const": false }] })
     }
 }
 
@@ -280,7 +280,7 @@ impl Read for Nodes {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let table = NodeTable::schema(generator);
         json_schema!({ "anyOf": [
-            { "type": "integer", "minimum": 1, "maximum": MOST },
+            { "type": "integer", "minimum": 1, "maximum": MAX },
             { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
         ] })
     }

@@ -13,7 +13,7 @@ use crate::schema::values::Nodes;
 type Ports = (NetPort, NetPort);
 
 /// Most nodes that a generator makes.
-const MOST_NODES: u64 = 200_000;
+const MAX_NODES: u64 = 200_000;
 
 /// The network of any kind but `custom` and `graphml`. `pairs` is what the flows of a dumbbell need.
 pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut Notes) -> Option<Net> {
@@ -44,10 +44,10 @@ pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut
             let size = (0..=depth.value).try_fold(0u64, |sum, level| {
                 u64::from(arity.value).checked_pow(level).and_then(|width| sum.checked_add(width))
             });
-            if size.is_none_or(|size| size > MOST_NODES) {
+            if size.is_none_or(|size| size > MAX_NODES) {
                 notes
                     .wrong(depth.place, "this tree is too large")
-                    .hint(format!("a network has at most {MOST_NODES} nodes"));
+                    .hint(format!("a network has at most {MAX_NODES} nodes"));
                 return None;
             }
             Some(tree(arity.value, depth.value, &link))
@@ -183,11 +183,11 @@ fn random(topology: &Topology, link: &Ports, at: Place, notes: &mut Notes) -> Op
         }
         (None, None) => return None,
     };
-    let most = (n * (n - 1) / 2).min(200_000);
-    if wanted < n - 1 || wanted > most {
+    let max = (n * (n - 1) / 2).min(200_000);
+    if wanted < n - 1 || wanted > max {
         notes
             .wrong(place, format!("{wanted} links cannot join {n} nodes"))
-            .hint(format!("a connected graph of {n} nodes has {} to {most} links here", n - 1));
+            .hint(format!("a connected graph of {n} nodes has {} to {max} links here", n - 1));
         return None;
     }
 

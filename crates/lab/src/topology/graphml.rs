@@ -11,7 +11,7 @@ use crate::schema::file::Topology;
 use crate::schema::read::{At, Notes};
 
 /// Largest file that is read.
-const MOST_BYTES: u64 = 32_000_000;
+const MAX_BYTES: u64 = 32_000_000;
 
 /// Light in fibre covers two thirds of its way in vacuum.
 const METRES_PER_SECOND: f64 = 299_792_458.0 * 2.0 / 3.0;
@@ -31,7 +31,7 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
     let ports = template(&topology.link, "link", defaults, topology.place, notes);
     let path = folder.join(&file.value);
     let length = std::fs::metadata(&path).map_or(0, |data| data.len());
-    if length > MOST_BYTES {
+    if length > MAX_BYTES {
         notes.wrong(file.place, format!("`{}` is too large", file.value)).hint("at most 32 MB");
         return None;
     }
@@ -90,10 +90,10 @@ fn graph(text: &str) -> Result<Graph, String> {
             })
             .and_then(|child| child.text().map(|text| text.trim().to_owned()))
     };
-    let degrees = |node, name, most: f64| {
+    let degrees = |node, name, max: f64| {
         data(node, name)
             .and_then(|text| text.parse::<f64>().ok())
-            .filter(|value: &f64| value.is_finite() && value.abs() <= most)
+            .filter(|value: &f64| value.is_finite() && value.abs() <= max)
     };
 
     let mut nodes = Vec::new();

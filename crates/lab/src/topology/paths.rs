@@ -96,7 +96,7 @@ impl<'a> Paths<'a> {
 
     /// The ports from `from` to `to`; `None` where there is no way or the routes go in a circle.
     pub(crate) fn way(&mut self, from: NodeId, to: NodeId) -> Option<Vec<PortIndex>> {
-        let most = self.out.len();
+        let max = self.out.len();
         let (mut at, to) = (from.index(), to.index());
         let mut way = Vec::new();
         // a node with one neighbour is reached through it, so that its neighbour's paths do for all of them
@@ -114,7 +114,7 @@ impl<'a> Paths<'a> {
             let port = self.towards(target)[at]?;
             way.push(port);
             at = self.end_of(port);
-            if way.len() > most {
+            if way.len() > max {
                 return None;
             }
         }

@@ -15,7 +15,7 @@ const SYNCHRONISED: &[(&str, &str)] =
 fn plans(scheme: &str) -> Vec<lab::Plan> {
     let (path, scenarios) = readme(scheme);
     let plan = |text: &str| {
-        let scenario = lab::load(text, &path).unwrap_or_else(|problems| panic!("{problems}"));
+        let scenario = lab::load(text, &path).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let mut plan = lab::Plan::clone(&*scenario.plan(None).expect("loaded means planned"));
         plan.blueprint.duration = plan.blueprint.duration.min(Duration::from_secs(8));
         plan.blueprint.warmup = Duration::ZERO;

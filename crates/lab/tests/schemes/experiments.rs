@@ -39,7 +39,7 @@ fn failures_of(path: &Path) -> Failures {
     }
     let scenario = match lab::load(&text, &path.to_string_lossy()) {
         Ok(scenario) => scenario,
-        Err(problems) => return vec![problems.to_string()],
+        Err(diagnostics) => return vec![diagnostics.to_string()],
     };
     if scenario.is_slow() && env::var_os("THALWEG_SLOW").is_none() {
         println!("{name}: slow, not run");

@@ -58,7 +58,7 @@ fn scenario(links: &str, flows: &[(&str, &str, u32)], profile: &str, seed: u64, 
 }
 
 fn run(text: &str) -> Outcome {
-    let scenario = lab::load(text, "ndnsieve.toml").unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(text, "ndnsieve.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let outcome = lab::run(&scenario.plan(None).expect("loaded means planned"), &Control::default());
     assert!(outcome.trace.balance.holds());
     outcome

@@ -24,7 +24,7 @@ fn network(entry: &Entry) -> &'static str {
 }
 
 fn run(text: &str, name: &str) -> (std::sync::Arc<lab::Plan>, Outcome) {
-    let scenario = lab::load(text, name).unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = lab::load(text, name).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let plan = scenario.plan(None).expect("loaded means planned");
     let outcome = lab::run(&plan, &sim::Control::default());
     assert!(outcome.complete, "{name}");

@@ -260,7 +260,7 @@ impl NodeView for Seen<'_> {
     }
 }
 
-/// Chance that nobody can foresee who does not know the seed.
+/// Random bytes that only who knows the seed can predict.
 struct Chance {
     seed: [u8; 32],
     drawn: u64,

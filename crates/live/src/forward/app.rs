@@ -13,7 +13,7 @@ use wire::ndn::{Interest, LinkHeader, LinkPacket, Name, NameView, Packet as Wire
 /// The prefix of an app, as its machine knows it.
 pub(super) const PREFIX: NameId = NameId(1);
 /// Values of one kind that are remembered: enough for ten minutes at a thousand a second.
-const MOST_SAMPLES: usize = 1 << 20;
+const MAX_SAMPLES: usize = 1 << 20;
 
 enum Kind {
     Consumer(Box<Consumer<AnyControl>>),
@@ -166,7 +166,7 @@ impl App {
         let (inner, size) = match Wire::read(link.fragment) {
             Ok(Wire::Data(data)) => {
                 let Some(name) = self.name_of(data.name) else { return };
-                if self.received.len() < MOST_SAMPLES {
+                if self.received.len() < MAX_SAMPLES {
                     self.received.push(now);
                 }
                 (Header::Data(DataHeader { name, payload_bytes: data.content.len() as u32 }), link.fragment)
@@ -217,7 +217,7 @@ impl App {
             Kind::Producer(producer) => producer.handle(input, &mut cx),
         }
         for note in self.out.notes.pending.drain(..) {
-            if note.name == "generated" && self.generated.len() < MOST_SAMPLES {
+            if note.name == "generated" && self.generated.len() < MAX_SAMPLES {
                 self.generated.push(Sample { at: note.at, count: note.value as u64 });
             }
         }

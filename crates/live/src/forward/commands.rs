@@ -19,7 +19,7 @@ const NOT_FOUND: u64 = 404;
 const NOT_IMPLEMENTED: u64 = 501;
 /// There is no room for another route.
 const FULL: u64 = 503;
-/// Answers are fresh for so long.
+/// Answers are fresh for this long.
 const FRESH_MS: u64 = 1000;
 
 /// Whether an Interest is for the forwarder itself.

@@ -9,7 +9,7 @@ use super::{Frames, Node, Place, Stats};
 use crate::{Lateness, Watch};
 
 /// What the loop asks of the machine that it runs on.
-pub trait Surroundings: Frames {
+pub trait ForwarderPlatform: Frames {
     /// Time since the forwarder's clock began, by a clock that is never set.
     fn now(&mut self) -> Time;
 
@@ -85,7 +85,12 @@ pub type Control = Watch<Stats>;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs `node` by the clock of `platform` until `until`, or `control` says stop. How late the loop was with what was due.
-pub fn drive(node: &mut Node, platform: &mut impl Surroundings, control: &Control, until: Time) -> Lateness {
+pub fn drive(
+    node: &mut Node,
+    platform: &mut impl ForwarderPlatform,
+    control: &Control,
+    until: Time,
+) -> Lateness {
     let mut late = Lateness::default();
     let mut inbox = Inbox::default();
     let now = platform.now();

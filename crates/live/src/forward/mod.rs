@@ -28,7 +28,7 @@ use std::net::SocketAddr;
 
 pub use agent::AgentStats;
 pub use app::{App, Sample};
-pub use drive::{Arrival, Control, Inbox, Surroundings, drive};
+pub use drive::{Arrival, Control, ForwarderPlatform, Inbox, drive};
 pub use node::{Node, PortStats, Stats, Strays};
 pub use ports::Counts;
 pub use settings::{

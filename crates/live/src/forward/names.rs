@@ -122,9 +122,9 @@ pub(super) struct Table {
 /// Names that are looked at for each that is to be forgotten. Half of them can be forgotten as a rule, so that two looks are enough; this
 /// bounds the work where they cannot.
 const LOOKS: usize = 64;
-/// Reckoned for each name beside its bytes.
+/// Accounted for each name beside its bytes.
 const OVERHEAD: usize = 128;
-/// Reckoned for who waits, here and in the machine.
+/// Accounted for who waits, here and in the machine.
 pub(super) const DOWNSTREAM: usize = 128;
 
 impl Table {

@@ -32,7 +32,7 @@ pub(super) struct Port {
     pub(super) rate: Rate,
     rate_in: Rate,
     limit: u32,
-    /// Packets are marked when at least so many wait, where a controller has ordered that.
+    /// Packets are marked when at least this many wait, where a controller has ordered that.
     mark_above: u32,
     delay: Duration,
     queue: VecDeque<Waiting>,
@@ -54,7 +54,7 @@ pub(super) struct Port {
 pub(super) const IN_PIECES: usize = Reassembly::PACKETS;
 pub(super) const IN_PIECES_STRANGER: usize = 8;
 pub(super) const IN_PIECES_PROGRAM: usize = 4;
-/// Reckoned for each packet that waits, or frame that is under way, beside its bytes.
+/// Accounted for each packet that waits, or frame that is under way, beside its bytes.
 const OVERHEAD: usize = size_of::<Waiting>();
 
 /// What went over a port.
@@ -112,7 +112,7 @@ impl Port {
             free_from: Time::ZERO,
             heard: Time::ZERO,
             reassembly: Reassembly::for_packets(in_pieces),
-            fragmenter: Fragmenter::new(settings.mtu.max(Fragmenter::LEAST), first),
+            fragmenter: Fragmenter::new(settings.mtu.max(Fragmenter::MIN_MTU), first),
             rate: settings.rate,
             rate_in: settings.rate_in,
             limit: settings.buffer,

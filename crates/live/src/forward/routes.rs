@@ -38,9 +38,9 @@ impl Route {
     fn next_hops(&self) -> Vec<NextHop> {
         let of = |maker: Maker| self.hops.iter().filter(move |hop| hop.maker == maker).map(|hop| hop.next);
         let mut hops: Vec<NextHop> = of(Maker::Controller).collect();
-        let most = hops.iter().map(|hop| hop.cost).max().unwrap_or(0);
+        let max = hops.iter().map(|hop| hop.cost).max().unwrap_or(0);
         let new = |hops: &[NextHop], next: &NextHop| hops.iter().all(|hop| hop.face != next.face);
-        for next in of(Maker::Settings).map(|next| NextHop { cost: next.cost.max(most), ..next }) {
+        for next in of(Maker::Settings).map(|next| NextHop { cost: next.cost.max(max), ..next }) {
             if new(&hops, &next) {
                 hops.push(next);
             }
@@ -67,16 +67,16 @@ pub(super) struct Routes {
     /// How long something can be pending.
     quiet: Duration,
     /// Most routes.
-    most: usize,
+    max: usize,
 }
 
 impl Routes {
-    /// No routes yet, and the names that the machine gets: the root for what has no route, and `most` prefixes.
-    pub(super) fn new(most: usize, quiet: Duration) -> (Self, Names) {
+    /// No routes yet, and the names that the machine gets: the root for what has no route, and `max` prefixes.
+    pub(super) fn new(max: usize, quiet: Duration) -> (Self, Names) {
         let mut names = Names::new();
-        let ids: Vec<NameId> = (0..most).map(|number| names.intern(&format!("/{number}"))).collect();
+        let ids: Vec<NameId> = (0..max).map(|number| names.intern(&format!("/{number}"))).collect();
         let free = ids.into_iter().rev().map(|id| (Time::ZERO, id)).collect();
-        (Self { all: BTreeMap::new(), free, state: 1, expires: Time::NEVER, quiet, most }, names)
+        (Self { all: BTreeMap::new(), free, state: 1, expires: Time::NEVER, quiet, max }, names)
     }
 
     /// Grows with every change; never 0.
@@ -135,7 +135,7 @@ impl Routes {
     /// A number for another prefix, if there is one.
     fn number(&mut self, now: Time) -> Option<NameId> {
         let free = self.free.iter().position(|(from, _)| *from <= now);
-        let free = free.filter(|_| self.all.len() < self.most)?;
+        let free = free.filter(|_| self.all.len() < self.max)?;
         Some(self.free.swap_remove(free).1)
     }
 
@@ -171,7 +171,7 @@ impl Routes {
 
     /// For each prefix the one that a controller has a number for and that covers it, by that number, if there is one.
     pub(super) fn told(&self) -> Vec<Option<NameId>> {
-        let mut all = vec![None; self.most + 1];
+        let mut all = vec![None; self.max + 1];
         for (prefix, route) in &self.all {
             let above = self.above(prefix, |above| above.told.is_some());
             if let Some(place) = all.get_mut(route.id.index()) {
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(routes.tell(&told, Time::ZERO), 0);
         assert_eq!(table(&routes, id), [hop(0, 5), hop(1, 9), hop(2, 9)]);
         assert!(add(&mut routes, "/film", hop(6, 0), Time::ZERO));
-        assert_eq!(table(&routes, id).last(), Some(&hop(6, 0)), "its cost is the least");
+        assert_eq!(table(&routes, id).last(), Some(&hop(6, 0)), "its cost is the minimum");
         assert_eq!((routes.number_of(NameId(40)), routes.number_of(NameId(9))), (Some(id), None));
         // another task: what was told before is gone, and the settings are as they were
         let other = name("/other");

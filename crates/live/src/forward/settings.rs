@@ -13,7 +13,7 @@ use crate::Secret;
 /// All that a forwarder is told before it begins.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How next hops are chosen: a strategy of the house or of a scheme.
+    /// How next hops are chosen: a built-in strategy or that of a scheme.
     pub strategy: String,
     /// Its parameters.
     pub strategy_params: ParamList,
@@ -21,7 +21,7 @@ pub struct Settings {
     pub link: Option<String>,
     /// Its parameters.
     pub link_params: ParamList,
-    /// What parts reckon as the size of a Data packet on the wire, headers of UDP and IP included.
+    /// What parts assume as the size of a Data packet on the wire, headers of UDP and IP included.
     pub data: Bytes,
     /// The content store.
     pub store: Store,
@@ -50,7 +50,7 @@ pub struct LinkSettings {
     pub to: Option<SocketAddr>,
     /// Rate outwards: packets wait in a queue and leave no faster. Unlimited for as fast as the system takes them.
     pub rate: Rate,
-    /// Rate inwards, as parts reckon with it.
+    /// Rate inwards, as parts assume it.
     pub rate_in: Rate,
     /// Packets that may wait.
     pub buffer: u32,
@@ -82,7 +82,7 @@ impl Default for LinkSettings {
 pub struct MarkSettings {
     /// So much may wait for as long as it likes.
     pub above: Bytes,
-    /// More may wait so long without a mark.
+    /// More may wait this long without a mark.
     pub interval: Duration,
 }
 
@@ -158,7 +158,7 @@ pub struct Limits {
     pub routes: usize,
     /// Longest life of a pending Interest: who asks for more gets this.
     pub lifetime: Duration,
-    /// Links to strangers end when nothing came for so long.
+    /// Links to strangers end when nothing came for this long.
     pub idle: Duration,
 }
 
@@ -203,7 +203,7 @@ impl Limits {
 
     /// Names for which there has to be room: Interests and kept Data hold one each, and as many are looked through until one is found that
     /// nobody needs.
-    pub const fn least_names(pending: usize, store: Store) -> usize {
+    pub const fn min_names(pending: usize, store: Store) -> usize {
         2 * (pending + store.size as usize)
     }
 }
@@ -241,7 +241,7 @@ pub enum Error {
     NoStrategy(String),
     /// There is no scheme of that name with a part at links.
     NoLink(String),
-    /// A part that reckons with rates is at a link without one.
+    /// A part that needs rates is at a link without one.
     NoRate {
         /// The part's scheme.
         scheme: String,
@@ -255,7 +255,7 @@ pub enum Error {
         /// How many there may be.
         names: usize,
         /// How many there have to be.
-        least: usize,
+        min: usize,
     },
     /// A route leads over a link that is not there.
     NoSuchLink(usize),
@@ -278,9 +278,9 @@ impl fmt::Display for Error {
                 write!(f, "`{scheme}` reckons with rates of links, and `{link}` has none")
             }
             Self::TooMany(what) => write!(f, "there are more {what} than the limits allow"),
-            Self::TooFewNames { names, least } => write!(
+            Self::TooFewNames { names, min } => write!(
                 f,
-                "`limits.names`: {names} are too few; at least {least}, twice what may be pending and kept"
+                "`limits.names`: {names} are too few; at least {min}, twice what may be pending and kept"
             ),
             Self::NoSuchLink(link) => write!(f, "a route leads over link {link}, which is not there"),
             Self::Socket { place, error } => write!(f, "{place}: {error}"),

@@ -1,4 +1,4 @@
-//! The real surroundings of a forwarder: a UDP socket, and a Unix socket for programs.
+//! The platform of a forwarder on a real host: a UDP socket, and a Unix socket for programs.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -13,7 +13,7 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 use units::{Duration, Time};
 use wire::ndn::{LONGEST_FRAME, frame_length};
 
-use super::drive::{Inbox, Surroundings};
+use super::drive::{ForwarderPlatform, Inbox};
 use super::{Error, Frames, Place};
 use crate::udp::address_towards;
 
@@ -40,7 +40,7 @@ pub struct Sockets {
     controller: Option<UdpSocket>,
     unix: Option<(UnixListener, PathBuf)>,
     programs: BTreeMap<u64, Program>,
-    most_programs: usize,
+    max_programs: usize,
     held: Option<usize>,
     next: u64,
     buffer: Box<[u8]>,
@@ -63,8 +63,8 @@ struct Program {
 
 /// Bytes that wait for a program that does not read, and for all of them; what is more is dropped. Our choice: about what one face may have
 /// asked for, since a consumer that fills its window at once is no faster for what is lost of it.
-const MOST_GOING: usize = 32 << 20;
-const MOST_GOING_TO_ALL: usize = 64 << 20;
+const MAX_GOING: usize = 32 << 20;
+const MAX_GOING_TO_ALL: usize = 64 << 20;
 /// Frames taken in before the loop looks at the clock for everybody else.
 const BATCH: usize = 64;
 /// Bytes of a program's stream that are read at once.
@@ -113,7 +113,7 @@ impl Sockets {
             controller,
             unix: unix.transpose()?,
             programs: BTreeMap::new(),
-            most_programs: listen.programs,
+            max_programs: listen.programs,
             held: listen.held,
             next: 0,
             buffer: vec![0; CHUNK].into_boxed_slice(),
@@ -134,7 +134,7 @@ impl Sockets {
     fn accept(&mut self) {
         let Some((listener, _)) = &self.unix else { return };
         while let Ok((stream, _)) = listener.accept() {
-            if self.programs.len() >= self.most_programs || stream.set_nonblocking(true).is_err() {
+            if self.programs.len() >= self.max_programs || stream.set_nonblocking(true).is_err() {
                 continue;
             }
             self.next += 1;
@@ -258,8 +258,8 @@ impl Frames for Sockets {
             Place::Program(number) => {
                 let all: usize = self.programs.values().map(Program::waiting).sum();
                 self.programs.get_mut(&number).is_some_and(|program| {
-                    let own = MOST_GOING.saturating_sub(program.waiting());
-                    program.send(frame, own.min(MOST_GOING_TO_ALL.saturating_sub(all)))
+                    let own = MAX_GOING.saturating_sub(program.waiting());
+                    program.send(frame, own.min(MAX_GOING_TO_ALL.saturating_sub(all)))
                 })
             }
             Place::Controller => self.controller.as_ref().is_some_and(|socket| socket.send(frame).is_ok()),
@@ -279,7 +279,7 @@ impl Frames for Sockets {
     }
 }
 
-impl Surroundings for Sockets {
+impl ForwarderPlatform for Sockets {
     fn now(&mut self) -> Time {
         Time::from_nanos(self.began.elapsed().as_nanos() as u64)
     }
@@ -300,7 +300,7 @@ impl Surroundings for Sockets {
             fds.push(PollFd::new(program.stream.as_fd(), PollFlags::POLLIN | writes));
         }
         let left = until.saturating_since(Time::from_nanos(self.began.elapsed().as_nanos() as u64));
-        let left = left.saturating_sub(self.spin).as_nanos().min(MOST_WAIT_NS);
+        let left = left.saturating_sub(self.spin).as_nanos().min(MAX_WAIT_NS);
         // woken early or late, the loop looks again
         let _ = ppoll(&mut fds, Some(TimeSpec::nanoseconds(left as i64)), None);
     }
@@ -330,10 +330,10 @@ impl Drop for Sockets {
 }
 
 /// Tells the system how much to hold for a stream, and how much it holds when it is full.
-fn hold(stream: &UnixStream, most: Option<usize>) -> usize {
-    if let Some(most) = most {
+fn hold(stream: &UnixStream, max: Option<usize>) -> usize {
+    if let Some(max) = max {
         // it takes twice what it is told, for its own needs; where it has bounds, those hold
-        let _ = nix::sys::socket::setsockopt(stream, nix::sys::socket::sockopt::SndBuf, &(most / 2));
+        let _ = nix::sys::socket::setsockopt(stream, nix::sys::socket::sockopt::SndBuf, &(max / 2));
     }
     nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::SndBuf).unwrap_or(0)
 }
@@ -357,6 +357,6 @@ fn plain(address: SocketAddr) -> SocketAddr {
 }
 
 /// Longest wait: a second.
-const MOST_WAIT_NS: u64 = 1_000_000_000;
+const MAX_WAIT_NS: u64 = 1_000_000_000;
 
 const _: () = assert!(CHUNK >= LONGEST_FRAME);

@@ -3,7 +3,7 @@
 use units::{Duration, Time};
 use wire::ndn::{Interest, LinkHeader, Packet, Reason};
 
-use super::{Carrier, Control, Face, Failure};
+use super::{Control, Face, Failure, Transport};
 
 /// How often a question is asked, and how long each time it is waited for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Patience {
 
 /// Asks for `interest` until Data come that answer it; `make` writes the Interest with the nonce that it is given. Whole and right, the
 /// Data packet is left in `answer`. Data whose digest is wrong are as good as none.
-pub(super) fn ask<C: Carrier>(
+pub(super) fn ask<C: Transport>(
     face: &mut Face<C>,
     interest: &Interest<'_>,
     make: &mut dyn FnMut(u32, &mut Vec<u8>),
@@ -22,21 +22,21 @@ pub(super) fn ask<C: Carrier>(
     control: &Control,
     answer: &mut Vec<u8>,
 ) -> Result<(), Failure> {
-    let began = face.carrier().now();
+    let began = face.transport().now();
     let mut refused: Option<Reason> = None;
     let mut packet = Vec::new();
     for _ in 0..patience.tries {
-        let until = face.carrier().now() + patience.each;
+        let until = face.transport().now() + patience.each;
         packet.clear();
         make((face.draw() >> 32) as u32, &mut packet);
         face.send(&packet, LinkHeader::default())?;
         face.flush()?;
         let (mut found, mut asked_again_at) = (false, until);
-        while face.carrier().now() < asked_again_at && !found {
+        while face.transport().now() < asked_again_at && !found {
             if control.stopped() {
                 return Err(Failure::Stopped);
             }
-            let now = face.carrier().now();
+            let now = face.transport().now();
             let some = face.receive(&mut |header, packet| match packet {
                 Packet::Data(data) if interest.asks_for(data.name) && data.intact() != Some(false) => {
                     answer.clear();
@@ -50,15 +50,15 @@ pub(super) fn ask<C: Carrier>(
                 _ => {}
             })?;
             if !some {
-                let now = face.carrier().now();
-                face.carrier().wait(asked_again_at.min(now + LOOK));
+                let now = face.transport().now();
+                face.transport().wait(asked_again_at.min(now + LOOK));
             }
         }
         if found {
             return Ok(());
         }
     }
-    let waited = face.carrier().now().saturating_since(began);
+    let waited = face.transport().now().saturating_since(began);
     let name = interest.name.to_string();
     Err(match refused.map(Reason::known) {
         Some(Some(contract::NackReason::NoRoute)) => Failure::NoRoute(name),

@@ -3,12 +3,12 @@
 use wire::ndn::{Fragmenter, LinkHeader, LinkPacket, Packet, Reassembly};
 
 use super::ask::mix;
-use super::{Broken, Carrier};
+use super::{Transport, TransportError};
 
-/// Interests and Data to and from one forwarder, over frames that a carrier moves.
+/// Interests and Data to and from one forwarder, over frames that a transport moves.
 #[derive(Debug)]
 pub struct Face<C> {
-    carrier: C,
+    transport: C,
     fragmenter: Fragmenter,
     reassembly: Reassembly,
     traffic: Traffic,
@@ -35,11 +35,11 @@ pub struct Traffic {
     pub overruns: u64,
 }
 
-impl<C: Carrier> Face<C> {
+impl<C: Transport> Face<C> {
     /// A face. Numbers of pieces and nonces begin with `chance`, which nobody else should draw: the time, for instance.
-    pub fn new(carrier: C, chance: u64) -> Self {
-        let fragmenter = Fragmenter::new(carrier.mtu().max(Fragmenter::LEAST), mix(chance));
-        Self { carrier, fragmenter, reassembly: Reassembly::new(), traffic: Traffic::default(), chance }
+    pub fn new(transport: C, chance: u64) -> Self {
+        let fragmenter = Fragmenter::new(transport.mtu().max(Fragmenter::MIN_MTU), mix(chance));
+        Self { transport, fragmenter, reassembly: Reassembly::new(), traffic: Traffic::default(), chance }
     }
 
     /// Another number.
@@ -49,8 +49,8 @@ impl<C: Carrier> Face<C> {
     }
 
     /// What carries its frames.
-    pub const fn carrier(&mut self) -> &mut C {
-        &mut self.carrier
+    pub const fn transport(&mut self) -> &mut C {
+        &mut self.transport
     }
 
     /// What went over it so far.
@@ -59,10 +59,13 @@ impl<C: Carrier> Face<C> {
     }
 
     /// Gives packets that have come to `take`, some at a time, with what was said about them; false when there was nothing.
-    pub fn receive(&mut self, take: &mut dyn FnMut(&LinkHeader, &Packet<'_>)) -> Result<bool, Broken> {
-        let Self { carrier, reassembly, traffic, .. } = self;
-        let now = carrier.now();
-        carrier.receive(&mut |frame| {
+    pub fn receive(
+        &mut self,
+        take: &mut dyn FnMut(&LinkHeader, &Packet<'_>),
+    ) -> Result<bool, TransportError> {
+        let Self { transport, reassembly, traffic, .. } = self;
+        let now = transport.now();
+        transport.receive(&mut |frame| {
             traffic.frames_in += 1;
             traffic.bytes_in += frame.len() as u64;
             let Ok(piece) = LinkPacket::read(frame) else {
@@ -81,14 +84,14 @@ impl<C: Carrier> Face<C> {
     }
 
     /// Sends a packet with what is said about it, in pieces where it must be.
-    pub fn send(&mut self, packet: &[u8], header: LinkHeader) -> Result<(), Broken> {
-        let Self { carrier, fragmenter, traffic, .. } = self;
+    pub fn send(&mut self, packet: &[u8], header: LinkHeader) -> Result<(), TransportError> {
+        let Self { transport, fragmenter, traffic, .. } = self;
         let mut result = Ok(());
         fragmenter.cut(packet, header, |frame| {
             if result.is_err() {
                 return;
             }
-            match carrier.send(frame) {
+            match transport.send(frame) {
                 Ok(true) => {
                     traffic.frames_out += 1;
                     traffic.bytes_out += frame.len() as u64;
@@ -101,7 +104,7 @@ impl<C: Carrier> Face<C> {
     }
 
     /// Gives the system what waits.
-    pub fn flush(&mut self) -> Result<(), Broken> {
-        self.carrier.flush()
+    pub fn flush(&mut self) -> Result<(), TransportError> {
+        self.transport.flush()
     }
 }

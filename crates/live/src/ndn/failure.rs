@@ -4,7 +4,7 @@ use std::io;
 
 use units::Duration;
 
-use super::{Broken, Place};
+use super::{Place, TransportError};
 
 /// Why nothing was fetched or served.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum Failure {
     },
     /// The connection broke.
     #[error("the connection to the forwarder broke: {0}")]
-    Broken(#[from] Broken),
+    Broken(#[from] TransportError),
     /// The forwarder knows no way.
     #[error("there is no route to {0}")]
     NoRoute(String),

@@ -17,7 +17,7 @@ use super::ask::{LOOK, after};
 use super::find::{Found, find};
 use super::machine::Machine;
 use super::order::{Fate, InOrder};
-use super::{Carrier, Control, Discovery, Face, Failure, Traffic};
+use super::{Control, Discovery, Face, Failure, Traffic, Transport};
 
 /// What is to be fetched, and how.
 #[derive(Clone, Debug)]
@@ -40,9 +40,9 @@ pub struct Fetch {
     pub marks: bool,
     /// For laws that want to know it: the rate at which Data can reach this host.
     pub access: Option<Rate>,
-    /// It is given up when nothing has come for so long.
+    /// It is given up when nothing has come for this long.
     pub patience: Duration,
-    /// What the SHA-256 of the file has to be. Nobody reckons it otherwise: the digests of segments are verified anyway.
+    /// What the SHA-256 of the file has to be. It is not computed otherwise: the digests of segments are verified anyway.
     pub sha256: Option<Digest>,
     /// Where chance begins.
     pub seed: u64,
@@ -102,8 +102,8 @@ pub struct Fetched {
     pub early: u64,
     /// Interests that were refused because there is no route.
     pub no_route: u64,
-    /// The greatest window that the law had, in bytes; zero where it had none.
-    pub window_most: Bytes,
+    /// The maximum window that the law had, in bytes; zero where it had none.
+    pub window_max: Bytes,
     /// The window at the end.
     pub window: Bytes,
     /// What went over the face.
@@ -113,22 +113,22 @@ pub struct Fetched {
 }
 
 /// Fetches a file over `face` and writes it to `out`, as it comes and in order.
-pub fn fetch<C: Carrier>(
+pub fn fetch<C: Transport>(
     face: &mut Face<C>,
     wanted: &Fetch,
     out: &mut dyn Write,
     control: &Control,
 ) -> Fetched {
     let mut fetched = Fetched::default();
-    let began = face.carrier().now();
+    let began = face.transport().now();
     let failure = fetch_into(face, wanted, out, control, &mut fetched).err();
     fetched.failure = failure;
-    fetched.span = face.carrier().now().saturating_since(began);
+    fetched.span = face.transport().now().saturating_since(began);
     fetched.traffic = face.traffic();
     fetched
 }
 
-fn fetch_into<C: Carrier>(
+fn fetch_into<C: Transport>(
     face: &mut Face<C>,
     wanted: &Fetch,
     out: &mut dyn Write,
@@ -137,9 +137,9 @@ fn fetch_into<C: Carrier>(
 ) -> Result<(), Failure> {
     // a law that does not exist is not a matter of the network
     law(wanted, &ConsumerConfig::with_law(NameId(1), Bytes::new(1)))?;
-    let began = face.carrier().now();
+    let began = face.transport().now();
     let found = find(face, &wanted.name, wanted.discovery, control)?;
-    fetched.finding = face.carrier().now().saturating_since(began);
+    fetched.finding = face.transport().now().saturating_since(began);
     fetched.segments = found.last + 1;
     fetched.name = Some(found.name.clone());
     control.whole.store(found.size.unwrap_or(0), Ordering::Relaxed);
@@ -186,7 +186,7 @@ fn law(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
 }
 
 /// Fetches all segments but the first, which was found with the version.
-fn run<C: Carrier>(
+fn run<C: Transport>(
     face: &mut Face<C>,
     wanted: &Fetch,
     found: &Found,
@@ -214,7 +214,7 @@ fn run<C: Carrier>(
     let mut machine = Machine::new(Consumer::new(&config, law), wanted.seed);
     let mut pipe =
         Pipe { prefix: found.name.view(), last: found.last, name: found.name.clone(), packet: Vec::new() };
-    let mut now = face.carrier().now();
+    let mut now = face.transport().now();
     let mut heard_at = now;
     machine.give(Input::Start, now);
     let result = loop {
@@ -227,7 +227,7 @@ fn run<C: Carrier>(
         if control.stopped() {
             break Err(Failure::Stopped);
         }
-        now = face.carrier().now();
+        now = face.transport().now();
         if now >= after(heard_at, wanted.patience) {
             let had = order.next() + order.early();
             break Err(Failure::Stalled { waited: wanted.patience, had, all: found.last + 1 });
@@ -275,13 +275,13 @@ fn run<C: Carrier>(
             machine.give(Input::Timer, now);
         }
         let window = window_of(machine.endpoint.law());
-        fetched.window_most = fetched.window_most.max(window);
+        fetched.window_max = fetched.window_max.max(window);
         control.bytes.store(order.written(), Ordering::Relaxed);
         control.segments.store(order.next() + order.early(), Ordering::Relaxed);
         control.again.store(machine.meter.count(contract::Count::Retransmits), Ordering::Relaxed);
         if !some && !machine.has_output() {
             let until = machine.endpoint.wake().min(after(heard_at, wanted.patience));
-            face.carrier().wait(until.min(now + LOOK));
+            face.transport().wait(until.min(now + LOOK));
         }
     };
     fetched.window = window_of(machine.endpoint.law());
@@ -290,7 +290,7 @@ fn run<C: Carrier>(
 }
 
 /// What a Data packet takes on the way beside itself, in bytes: a link packet with a label, and headers of UDP and IPv4. Consumers that are
-/// told a rate would ask for more than links carry if they reckoned without it.
+/// told a rate would ask for more than links carry if they ignored it.
 fn around() -> u64 {
     let mut frame = Vec::new();
     LinkPacket::whole(LinkHeader { label: Label([u64::MAX; 4]), ..LinkHeader::default() }, &[0; 1000])
@@ -309,7 +309,7 @@ struct Pipe<'a> {
 
 impl Pipe<'_> {
     /// Sends the Interests that the machine has put out.
-    fn send<C: Carrier>(
+    fn send<C: Transport>(
         &mut self,
         face: &mut Face<C>,
         machine: &mut Machine<Consumer<AnyControl>>,

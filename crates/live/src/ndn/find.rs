@@ -4,7 +4,7 @@ use units::Duration;
 use wire::ndn::{Data, Interest, Metadata, Name, kind};
 
 use super::ask::{Patience, ask};
-use super::{Carrier, Control, Face, Failure};
+use super::{Control, Face, Failure, Transport};
 
 /// How the version of a file is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) struct Found {
 const PATIENCE: Patience = Patience { tries: 4, each: Duration::from_secs(1) };
 
 /// Finds the newest version of `name`, or the one that the name says, and fetches its first segment.
-pub(super) fn find<C: Carrier>(
+pub(super) fn find<C: Transport>(
     face: &mut Face<C>,
     name: &Name,
     discovery: Discovery,
@@ -90,7 +90,7 @@ fn useless(name: &Name, why: String) -> Failure {
 }
 
 /// One question; fresh and below the name, or exact.
-fn question<'a, C: Carrier>(
+fn question<'a, C: Transport>(
     face: &mut Face<C>,
     name: &Name,
     below: bool,

@@ -1,10 +1,9 @@
 //! Named data over real networks: faces to forwarders, a consumer that fetches files, a producer that serves them.
 //!
 //! The consumer is `stack::ndn::Consumer` with any scheme of the catalogue, driven by the wall clock instead of the simulator's. The packets are
-//! those of `wire::ndn`, which other NDN programs use. A [`Carrier`] moves frames: real sockets ([`connect`]), or a simulated network in tests.
+//! those of `wire::ndn`, which other NDN programs use. A [`Transport`] moves frames: real sockets ([`connect`]), or a simulated network in tests.
 
 mod ask;
-mod carrier;
 mod face;
 mod failure;
 mod fetch;
@@ -19,8 +18,8 @@ mod sockets;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod transport;
 
-pub use carrier::{Broken, Carrier};
 pub use face::{Face, Traffic};
 pub use failure::Failure;
 pub use fetch::{Fetch, Fetched, Nowhere, fetch};
@@ -31,6 +30,7 @@ pub use serve::OnDisk;
 pub use serve::{Content, Serve, Served, serve};
 #[cfg(unix)]
 pub use sockets::{Socket, connect};
+pub use transport::{Transport, TransportError};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

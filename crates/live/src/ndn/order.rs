@@ -31,10 +31,10 @@ pub(super) enum Fate {
 }
 
 /// Most bytes held for earlier segments. Our choice: a window of 64 MiB is that of 10 Gbit/s over 50 ms.
-const MOST_HELD: usize = 64 << 20;
+const MAX_HELD: usize = 64 << 20;
 
 impl<'w> InOrder<'w> {
-    /// Writes to `out`. With `digest` the SHA-256 of the whole is reckoned as well, which takes as long again as that of every segment.
+    /// Writes to `out`. With `digest` the SHA-256 of the whole is computed as well, which takes as long again as that of every segment.
     pub(super) fn new(out: &'w mut dyn Write, digest: bool) -> Self {
         let digest = digest.then(Sha256::new);
         Self { out, next: 0, early: BTreeMap::new(), held: 0, written: 0, digest }
@@ -61,7 +61,7 @@ impl<'w> InOrder<'w> {
             return Ok(Fate::Known);
         }
         if segment > self.next {
-            if self.held + content.len() > MOST_HELD {
+            if self.held + content.len() > MAX_HELD {
                 return Ok(Fate::TooEarly);
             }
             self.held += content.len();

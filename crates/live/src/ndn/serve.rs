@@ -11,7 +11,7 @@ use wire::ndn::{
 };
 
 use super::ask::{LOOK, Patience, ask, mix};
-use super::{Carrier, Control, Face, Failure, Traffic};
+use super::{Control, Face, Failure, Traffic, Transport};
 
 /// What is to be served, and how.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ pub struct Served {
 }
 
 /// Serves `content` over `face` until `control` says stop. Panics where segments are longer than they may be.
-pub fn serve<C: Carrier>(
+pub fn serve<C: Transport>(
     face: &mut Face<C>,
     serve: &Serve,
     content: &mut dyn Content,
@@ -157,7 +157,7 @@ impl<'a> Producer<'a> {
         Self { serve, content, versioned, metadata, last }
     }
 
-    fn run<C: Carrier>(
+    fn run<C: Transport>(
         &mut self,
         face: &mut Face<C>,
         control: &Control,
@@ -177,7 +177,7 @@ impl<'a> Producer<'a> {
     }
 
     /// Has the forwarder send Interests here, or no longer.
-    fn route<C: Carrier>(
+    fn route<C: Transport>(
         &self,
         face: &mut Face<C>,
         verb: &str,
@@ -188,7 +188,7 @@ impl<'a> Producer<'a> {
         if verb == "register" {
             arguments.cost = Some(self.serve.cost);
         }
-        let local = face.carrier().is_local();
+        let local = face.transport().is_local();
         let host = if local { wire::ndn::Command::LOCAL } else { wire::ndn::Command::NEXT };
         let asked: Name = format!("{host}/rib/{verb}").parse().map_err(|_| Failure::Stopped)?;
         // the answer has the name of the command, whatever its signature is
@@ -220,7 +220,7 @@ impl<'a> Producer<'a> {
         Err(Failure::Refused { name: self.serve.name.to_string(), code, text })
     }
 
-    fn answer_all<C: Carrier>(
+    fn answer_all<C: Transport>(
         &mut self,
         face: &mut Face<C>,
         control: &Control,
@@ -231,10 +231,10 @@ impl<'a> Producer<'a> {
         let mut content = vec![0; self.serve.segment];
         let mut began = None;
         while !control.stopped() {
-            let now = face.carrier().now();
+            let now = face.transport().now();
             let before = served.interests;
             // while the forwarder does not take what is there, nothing more is read
-            let some = !face.carrier().is_full()
+            let some = !face.transport().is_full()
                 && face.receive(&mut |header, packet| {
                     let Packet::Interest(interest) = packet else { return };
                     if header.nack.is_some() {
@@ -268,7 +268,7 @@ impl<'a> Producer<'a> {
                 control.bytes.store(served.bytes, Ordering::Relaxed);
             }
             if !some {
-                face.carrier().wait(now + LOOK);
+                face.transport().wait(now + LOOK);
             }
         }
         Ok(())

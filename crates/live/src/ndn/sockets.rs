@@ -12,7 +12,7 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 use units::{Duration, Time};
 use wire::ndn::{LONGEST_FRAME, frame_length};
 
-use super::{Broken, Carrier, Failure, Place};
+use super::{Failure, Place, Transport, TransportError};
 
 /// A socket to a forwarder.
 #[derive(Debug)]
@@ -95,9 +95,11 @@ impl Socket {
     }
 
     /// Frames of the stream that are whole, from the start of the room on; what is left moves there.
-    fn give(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), Broken> {
+    fn give(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
         let mut at = 0;
-        while let Some(length) = frame_length(&self.room[at..self.filled]).map_err(Broken::Malformed)? {
+        while let Some(length) =
+            frame_length(&self.room[at..self.filled]).map_err(TransportError::Malformed)?
+        {
             let Some(frame) = self.room[..self.filled].get(at..at + length) else { break };
             take(frame);
             at += length;
@@ -108,7 +110,7 @@ impl Socket {
     }
 }
 
-impl Carrier for Socket {
+impl Transport for Socket {
     fn now(&mut self) -> Time {
         let nanos = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         // never zero, which is when machines begin
@@ -127,7 +129,7 @@ impl Carrier for Socket {
         let _ = ppoll(&mut [PollFd::new(self.as_fd(), flags)], Some(time), None);
     }
 
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError> {
         let mut some = false;
         match &mut self.wire {
             Wire::Udp(socket) => {
@@ -145,7 +147,7 @@ impl Carrier for Socket {
             }
             Wire::Unix(stream) => {
                 match stream.read(&mut self.room[self.filled..]) {
-                    Ok(0) => return Err(Broken::Closed),
+                    Ok(0) => return Err(TransportError::Closed),
                     Ok(length) => self.filled += length,
                     Err(error) if again(&error) => return Ok(false),
                     Err(error) => return Err(error.into()),
@@ -156,7 +158,7 @@ impl Carrier for Socket {
         }
     }
 
-    fn send(&mut self, frame: &[u8]) -> Result<bool, Broken> {
+    fn send(&mut self, frame: &[u8]) -> Result<bool, TransportError> {
         let pending = self.pending();
         match &mut self.wire {
             Wire::Udp(socket) => match socket.send(frame) {
@@ -164,7 +166,7 @@ impl Carrier for Socket {
                 Err(error) if again(&error) => Ok(false),
                 Err(error) => Err(error.into()),
             },
-            Wire::Unix(_) if pending + frame.len() > MOST_WAITING => Ok(false),
+            Wire::Unix(_) if pending + frame.len() > MAX_WAITING => Ok(false),
             Wire::Unix(_) => {
                 self.waiting.extend_from_slice(frame);
                 if pending > TOGETHER {
@@ -175,21 +177,23 @@ impl Carrier for Socket {
         }
     }
 
-    fn flush(&mut self) -> Result<(), Broken> {
+    fn flush(&mut self) -> Result<(), TransportError> {
         let Wire::Unix(stream) = &mut self.wire else { return Ok(()) };
         while self.gone < self.waiting.len() {
             match stream.write(&self.waiting[self.gone..]) {
-                Ok(0) => return Err(Broken::Closed),
+                Ok(0) => return Err(TransportError::Closed),
                 Ok(length) => self.gone += length,
                 Err(error) if again(&error) => break,
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Broken::Closed),
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Err(TransportError::Closed);
+                }
                 Err(error) => return Err(error.into()),
             }
         }
         if self.gone == self.waiting.len() {
             self.waiting.clear();
             self.gone = 0;
-        } else if self.gone > MOST_WAITING {
+        } else if self.gone > MAX_WAITING {
             self.waiting.drain(..self.gone);
             self.gone = 0;
         }
@@ -197,7 +201,7 @@ impl Carrier for Socket {
     }
 
     fn is_full(&self) -> bool {
-        self.pending() > MOST_WAITING / 4
+        self.pending() > MAX_WAITING / 4
     }
 
     fn mtu(&self) -> usize {
@@ -240,8 +244,8 @@ const KERNEL_BUFFER: usize = 4 << 20;
 /// Longest frame over UDP: what ndnd takes, which leaves room for tunnels in 1500 bytes [ndnd: fw, default_mtu].
 const UDP_FRAME: usize = 1420;
 /// Most bytes that wait for the forwarder to read.
-const MOST_WAITING: usize = 4 << 20;
-/// So many are worth a call of the system.
+const MAX_WAITING: usize = 4 << 20;
+/// This many are worth a call of the system.
 const TOGETHER: usize = 128 << 10;
 /// Nobody sleeps for longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use wire::ndn::{
     Unsigned, kind,
 };
 
-use super::{Broken, Carrier, Control, Face};
+use super::{Control, Face, Transport, TransportError};
 
 /// What answers: it is given a packet with what is said about it, and says what comes back.
 pub(super) type Answer<'a> =
@@ -29,7 +29,7 @@ pub(super) struct Faults {
     pub(super) late: f64,
 }
 
-/// A carrier without a system.
+/// A transport without a system.
 pub(super) struct Net<'a> {
     now: Time,
     answer: Answer<'a>,
@@ -124,7 +124,7 @@ impl<'a> Net<'a> {
     }
 }
 
-impl Carrier for Net<'_> {
+impl Transport for Net<'_> {
     fn now(&mut self) -> Time {
         self.now
     }
@@ -142,9 +142,9 @@ impl Carrier for Net<'_> {
         }
     }
 
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError> {
         if self.now >= self.breaks_at {
-            return Err(Broken::Closed);
+            return Err(TransportError::Closed);
         }
         let mut some = false;
         for _ in 0..16 {
@@ -157,7 +157,7 @@ impl Carrier for Net<'_> {
         Ok(some)
     }
 
-    fn send(&mut self, frame: &[u8]) -> Result<bool, Broken> {
+    fn send(&mut self, frame: &[u8]) -> Result<bool, TransportError> {
         let piece = LinkPacket::read(frame).expect("we send what can be read");
         let later = self.now + self.delay;
         let Ok(Some((header, bytes))) = self.reassembly.take(&piece, self.now) else { return Ok(true) };
@@ -171,7 +171,7 @@ impl Carrier for Net<'_> {
         Ok(true)
     }
 
-    fn flush(&mut self) -> Result<(), Broken> {
+    fn flush(&mut self) -> Result<(), TransportError> {
         Ok(())
     }
 

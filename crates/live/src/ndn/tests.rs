@@ -217,7 +217,11 @@ fn a_connection_that_breaks_is_said() {
     let mut net = Net::new(1420, File::new(5_000_000).serve());
     net.breaks_at = Time::ZERO + Duration::from_millis(100);
     let (fetched, _) = run(net, &wanted("cubic"));
-    assert!(matches!(fetched.failure, Some(Failure::Broken(Broken::Closed))), "{:?}", fetched.failure);
+    assert!(
+        matches!(fetched.failure, Some(Failure::Broken(TransportError::Closed))),
+        "{:?}",
+        fetched.failure
+    );
 }
 
 #[test]

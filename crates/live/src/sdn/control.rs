@@ -192,7 +192,7 @@ impl<'a, O: Platform> Hub<'a, O> {
         self.out.outbox.clear();
     }
 
-    /// Begins anew, as one that comes back from the dead: it asks everybody which orders are in force.
+    /// Starts over, as one that comes back from the dead: it asks everybody which orders are in force.
     fn begin_again(&mut self, now: Time) {
         // the parameters were accepted before
         let Ok(app) = make_app(&self.settings) else { return };
@@ -314,7 +314,7 @@ impl<'a, O: Platform> Hub<'a, O> {
             self.say(session, Frame::Task(Box::new(task.clone())), now);
         }
         if self.last.insert(node, caller).is_some_and(|before| before != caller) {
-            // a forwarder that began anew has forgotten its orders
+            // a forwarder that restarted has forgotten its orders
             self.begin_again(now);
         }
     }

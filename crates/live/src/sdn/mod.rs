@@ -80,7 +80,7 @@ pub struct Settings {
     pub app: String,
     /// Its parameters.
     pub app_params: ParamList,
-    /// What the app reckons as the size of a Data packet on the wire.
+    /// What the app assumes as the size of a Data packet on the wire.
     pub data: Bytes,
     /// Periods and times.
     pub config: Config,

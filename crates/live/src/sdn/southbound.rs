@@ -17,9 +17,9 @@ use crate::gso::GsoBatches;
 use crate::handshake::{self, Caller};
 use crate::{Limits, Platform, Secret, Stats};
 
-/// A message on the southbound channel is sent again after this, then half as long again, up to the second.
+/// A message on the southbound channel is retransmitted after this, then after half as long again, up to a second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
-/// A controller that did not want this agent, or ended, is called again after so long.
+/// A controller that did not want this agent, or ended, is called again after this time.
 const LATER: Duration = Duration::from_secs(2);
 
 /// What came of a datagram.
@@ -109,7 +109,7 @@ impl SouthboundChannel {
         self.machine = Some(Agent::new(&config, CONTROLLER, None, wants, ports, Arc::default()));
     }
 
-    /// The forwarder is about to offer a packet of so many bytes to a port.
+    /// The forwarder is about to offer a packet of this many bytes to a port.
     pub(crate) fn on_offer(&mut self, bytes: u32, what: Option<Traffic>, port: PortId) {
         if let Some(machine) = &mut self.machine {
             machine.on_offer(u64::from(bytes), what, port);

@@ -18,8 +18,8 @@ use wire::stream::{Datagram, Frame, Reason, Said};
 
 use super::{Control, Network, Settings, SouthboundChannel, Stats, control};
 use crate::forward::{
-    self, App, ControllerSettings, Frames, Inbox, LinkSettings, Node, Place as Face, RouteSettings,
-    Surroundings, drive,
+    self, App, ControllerSettings, ForwarderPlatform, Frames, Inbox, LinkSettings, Node, Place as Face,
+    RouteSettings, drive,
 };
 use crate::keys::Key;
 use crate::testing::{Net as Virtual, Passing, Place};
@@ -45,7 +45,7 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// A forwarder's surroundings on the network of the tests: what comes from the controller's address is for the agent.
+/// A forwarder's platform on the network of the tests: what comes from the controller's address is for the agent.
 struct Over {
     place: Place,
     batch: Batch,
@@ -69,7 +69,7 @@ impl Frames for Over {
     }
 }
 
-impl Surroundings for Over {
+impl ForwarderPlatform for Over {
     fn now(&mut self) -> Time {
         self.place.now()
     }
@@ -286,7 +286,7 @@ fn run(net: &Virtual, span: Duration) -> (Ended, Stats) {
     run_at(places(net), r1(net.now() + ms(500)), span)
 }
 
-/// Bytes of a link that is busy for so long.
+/// Bytes of a link that is busy for this long.
 fn carried(span: Duration) -> u64 {
     (u128::from(RATE.as_bps()) * u128::from(span.as_nanos()) / 8_000_000_000) as u64
 }
@@ -401,7 +401,7 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
     let (r1, central) = run_at(places(&net), elsewhere, secs(8));
     let agent = r1.agent();
     assert_eq!((agent.connected, agent.sent_away), (false, Some(Reason::Unknown)));
-    // it asks again now and then
+    // it repeats its request now and then
     assert!((2..=5).contains(&agent.sessions) && u64::from(agent.sessions) <= central.unknown);
     assert_eq!(r1.second(), 0.0);
     // an order to `r1` is said again until somebody stands there

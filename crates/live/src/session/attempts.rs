@@ -103,7 +103,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
         }
     }
 
-    /// Has the work begin anew; its first order.
+    /// Has the work start over; its first order.
     pub(super) fn begin(
         &mut self,
         channel: &Channel,

@@ -128,14 +128,14 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
     for n in 0..400u64 {
         let mut public = [0; KEY];
         public.iter_mut().for_each(|byte| *byte = random.bits() as u8);
-        // cookies that are made up
-        let mut cookie = [n as u8; 24];
-        cookie[..8].copy_from_slice(&start.as_nanos().to_be_bytes());
+        // tokens that are made up
+        let mut token = [n as u8; 24];
+        token[..8].copy_from_slice(&start.as_nanos().to_be_bytes());
         let hello = Hello {
             role: Role::Receiver,
             public,
             caller: [n as u8; KEY],
-            cookie: n.is_multiple_of(2).then_some(cookie),
+            token: n.is_multiple_of(2).then_some(token),
             offer: None,
         };
         let mut bytes = Vec::new();
@@ -162,7 +162,7 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
 
 const HEADING_AND_TAG: usize = wire::stream::HEADING + TAG;
 
-/// A hello with a cookie that was right, recorded and said again from the same address, opens nothing.
+/// A hello with a token that was right, recorded and replayed from the same address, opens nothing.
 #[test]
 fn a_hello_opens_one_session() {
     let (a, b) = addresses();
@@ -230,7 +230,7 @@ fn who_has_the_secret_is_believed() {
     });
     let calling = thread::spawn(move || {
         let hello =
-            Hello { role: Role::Sender, public: [1; KEY], caller: [1; KEY], cookie: None, offer: None };
+            Hello { role: Role::Sender, public: [1; KEY], caller: [1; KEY], token: None, offer: None };
         let mut bytes = Vec::new();
         Datagram { session: 77, number: 0, frame: Frame::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&Secret::new("of the tests")).seal(&mut bytes, 0);

@@ -6,8 +6,8 @@ use contract::Ecn;
 use wire::checksum;
 
 use super::*;
-use crate::forward::{self, Frames, Inbox, Surroundings};
-use crate::ndn::{Broken, Carrier};
+use crate::forward::{self, ForwarderPlatform, Frames, Inbox};
+use crate::ndn::{Transport, TransportError};
 use crate::{Batch, End, Recorder, Tapped};
 
 /// A file in memory that a test can look at while it is written.
@@ -114,7 +114,7 @@ fn what_one_end_sent_is_what_the_other_received() {
 
 #[test]
 fn a_capture_that_cannot_be_written_on_harms_nothing_and_says_why() {
-    /// Room for so many bytes.
+    /// Room for this many bytes.
     struct Full(usize);
     impl Write for Full {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -176,23 +176,23 @@ fn what_waits_is_written_out_each_second_and_groups_and_marks_are_in_it() {
 /// Gives back what it is sent, and is full at the third frame.
 struct Echo(Vec<Vec<u8>>, Option<(SocketAddr, SocketAddr)>);
 
-impl Carrier for Echo {
+impl Transport for Echo {
     fn now(&mut self) -> Time {
         Time::from_nanos(1 + self.0.len() as u64)
     }
     fn wait(&mut self, _until: Time) {}
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError> {
         self.0.iter().for_each(|frame| take(frame));
         Ok(!std::mem::take(&mut self.0).is_empty())
     }
-    fn send(&mut self, frame: &[u8]) -> Result<bool, Broken> {
+    fn send(&mut self, frame: &[u8]) -> Result<bool, TransportError> {
         if self.0.len() == 2 {
             return Ok(false);
         }
         self.0.push(frame.to_vec());
         Ok(true)
     }
-    fn flush(&mut self) -> Result<(), Broken> {
+    fn flush(&mut self) -> Result<(), TransportError> {
         Ok(())
     }
     fn is_full(&self) -> bool {
@@ -247,7 +247,7 @@ impl Frames for Faces {
     }
 }
 
-impl Surroundings for Faces {
+impl ForwarderPlatform for Faces {
     fn now(&mut self) -> Time {
         Time::from_nanos(self.1 as u64)
     }

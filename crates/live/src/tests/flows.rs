@@ -127,7 +127,7 @@ fn a_windowed_flow_survives_loss_copies_damage_and_disorder() {
     });
     let (sender, receiver, kept, wrong) = bytes(&net, &Scheme::new("cubic"), 3_000_000, u64::MAX);
     assert_eq!((&sender.end, &receiver.end, wrong), (&End::Complete, &End::Complete, 0));
-    kept.open(|kept| assert_eq!((kept.contiguous, kept.wrong, kept.most), (3_000_000, 0, 3_000_000)));
+    kept.open(|kept| assert_eq!((kept.contiguous, kept.wrong, kept.max), (3_000_000, 0, 3_000_000)));
     let refused = receiver.stats.refused;
     assert!(
         refused.repeated > 20 && refused.forged + refused.malformed + refused.strangers > 20,

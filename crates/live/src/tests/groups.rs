@@ -92,7 +92,7 @@ fn gather(
     let payload = ForAll { wanted, expected, whole: Default::default(), told: told.clone() };
     let scheme = scheme.clone();
     let sending = thread::spawn(move || {
-        let to = Group { address: group(), most: 64 };
+        let to = Group { address: group(), max: 64 };
         let payload = Box::new(payload);
         send_to_group(
             &of(Handshake::Listen),
@@ -145,7 +145,7 @@ fn everybody_gets_what_is_sent_once() {
 
 /// MCA: the receiver with the narrowest way decides. One in three packets to the last of five are lost; the law must see that.
 #[test]
-fn the_rate_follows_the_receiver_that_has_least() {
+fn the_rate_follows_the_slowest_receiver() {
     let lossy = |all: bool| {
         let mut count = 0u32;
         move |passing: Passing| {
@@ -193,7 +193,7 @@ fn a_sender_that_nobody_hears_stands_still() {
     assert!(within(20_000, 40_000) >= 300);
 }
 
-/// TFMCC and PGMCC: a tenth of what goes to the last of five is lost. The laws do not send again, so it has what it wants because more comes.
+/// TFMCC and PGMCC: a tenth of what goes to the last of five is lost. The schemes do not retransmit, so it has what it wants because more comes.
 /// Both slow down for it: PGMCC as soon as it is the acker, TFMCC when its turn in a feedback round has come, some seconds later; until then
 /// thousands of packets were sent in slowstart.
 #[test]
@@ -252,7 +252,7 @@ fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Le
     let told = Shelf::<Told>::default();
     let payload = ForAll { wanted: 1500, expected: 2, whole: Default::default(), told: told.clone() };
     let sending = thread::spawn(move || {
-        let to = Group { address: group(), most: 2 };
+        let to = Group { address: group(), max: 2 };
         let settings = Settings { limits, ..settings(Handshake::Listen) };
         let (scheme, payload) = (steady("1 Mbit/s"), Box::new(payload));
         send_to_group(&settings, &to, &scheme, payload, Vec::new(), &mut here, &Control::new())
@@ -399,7 +399,7 @@ fn a_network_that_does_not_carry_the_group_is_said_to_be_so() {
 fn an_address_of_no_group_is_refused() {
     let net = Net::plain(ms(1));
     let (a, b) = addresses();
-    let to = Group { address: b, most: 2 };
+    let to = Group { address: b, max: 2 };
     let payload = Numbers { wanted: 1, done: false, told: Shelf::default() };
     let (outcome, left) = send_to_group(
         &settings(Handshake::Listen),
@@ -427,7 +427,7 @@ fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
     let places = [(net.place(member(0), ms(1)), 0), (net.place(member(1), ms(500)), 1)];
     let sending = thread::spawn(move || {
         let payload = Numbers { wanted: 500, done: false, told: Shelf::default() };
-        let to = Group { address: group(), most: 1 };
+        let to = Group { address: group(), max: 1 };
         let (settings, scheme) = (settings(Handshake::Listen), steady("1 Mbit/s"));
         send_to_group(&settings, &to, &scheme, Box::new(payload), Vec::new(), &mut here, &Control::new())
     });

@@ -127,7 +127,7 @@ fn byte(offset: u64) -> u8 {
     (offset ^ offset >> 8 ^ offset >> 16) as u8
 }
 
-/// A stream of so many bytes, of which `rate` more are there each millisecond.
+/// A stream of this many bytes, of which `rate` more are there each millisecond.
 struct Stream {
     length: u64,
     began: Time,
@@ -186,7 +186,7 @@ struct Kept {
     contiguous: u64,
     wrong: u64,
     /// One past the last byte that came.
-    most: u64,
+    max: u64,
 }
 
 impl ByteSink for Keep {
@@ -194,7 +194,7 @@ impl ByteSink for Keep {
         let wrong = bytes.iter().zip(offset..).filter(|(have, at)| **have != byte(*at)).count();
         self.kept.open(|kept| {
             kept.wrong += wrong as u64;
-            kept.most = kept.most.max(offset + bytes.len() as u64);
+            kept.max = kept.max.max(offset + bytes.len() as u64);
         });
         true
     }

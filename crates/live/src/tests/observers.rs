@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use wire::stream::{COOKIE, Data, Datagram, Frame, Hello, KEY, Offer, Order, Role};
+use wire::stream::{Data, Datagram, Frame, Hello, KEY, Offer, Order, Role, TOKEN};
 
 use super::*;
 use crate::keys::{Agreed, Half, Key};
@@ -38,7 +38,7 @@ struct Observer {
     offer: Option<Offer>,
     /// Datagrams of data that it lets pass before it begins.
     waits: u32,
-    cookie: Option<[u8; COOKIE]>,
+    token: Option<[u8; TOKEN]>,
     session: Option<(u32, Key)>,
     number: u64,
     /// Welcomes that it got.
@@ -57,7 +57,7 @@ impl Observer {
             seen: None,
             offer: None,
             waits: 40,
-            cookie: None,
+            token: None,
             session: None,
             number: 0,
             welcomes: Shelf::default(),
@@ -109,7 +109,7 @@ impl Observer {
             Pose::Sender => (Role::Sender, Some(self.offer.clone()?)),
             Pose::Receiver => (Role::Receiver, None),
         };
-        let hello = Hello { role, public: self.half.public, caller, cookie: self.cookie, offer };
+        let hello = Hello { role, public: self.half.public, caller, token: self.token, offer };
         let mut bytes = Vec::new();
         Datagram { session: 0x66, number: 0, frame: Frame::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&self.secret).seal(&mut bytes, 0);
@@ -120,8 +120,8 @@ impl Observer {
     fn is_answered(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else { return Vec::new() };
         match Datagram::read(body).map(|datagram| datagram.frame) {
-            Ok(Frame::Challenge { cookie }) => {
-                self.cookie = Some(cookie);
+            Ok(Frame::Challenge { token }) => {
+                self.token = Some(token);
                 self.hello().into_iter().collect()
             }
             Ok(Frame::Welcome(welcome)) => {
@@ -255,7 +255,7 @@ fn transfer(case: &Case, mut looks_on: Observer) -> After {
             packet: scheme.packet,
             transport: transport_of(&scheme.name).expect("it is one"),
             id: 1,
-            receivers: Receivers { least: 1 },
+            receivers: Receivers { min: 1 },
         };
         let tally = Arc::new(Tally::default());
         let (cargo, about) =

@@ -4,7 +4,7 @@ use super::*;
 use crate::End;
 use crate::content::Waits;
 
-/// Sends so many packets and then nothing more, for ever or until then.
+/// Sends this many packets and then nothing more, for ever or until then.
 struct Pausing {
     inner: Numbers,
     after: u64,
@@ -82,7 +82,7 @@ fn numbers_of(wanted: u64) -> Numbers {
     Numbers { wanted, done: false, told: Shelf::default() }
 }
 
-/// A sender that pauses after so many packets, until then.
+/// A sender that pauses after this many packets, until then.
 fn pausing(
     mut place: Place,
     settings: Settings,
@@ -262,7 +262,7 @@ fn a_receiver_of_a_group_that_takes_nothing_does_not_keep_the_others_waiting() {
                 receive(&told(Handshake::Connect(a), ""), &mut accept, &mut place, &Control::new()).end
             })
         });
-    let to = crate::Group { address: group, most: 8 };
+    let to = crate::Group { address: group, max: 8 };
     let (outcome, left) = crate::send_to_group(
         &told(Handshake::Listen, ""),
         &to,

@@ -3,12 +3,12 @@
 use std::sync::mpsc::{Sender, channel};
 
 use super::*;
-use crate::transfer::{Playout, Tally, Timely, Told};
+use crate::transfer::{LiveStream, Playout, Tally, Told};
 use crate::{End, Pace, transfer};
 
 /// A program that writes a piece at equal intervals, the first of them at once: they waited in a pipe.
 struct Camera {
-    inner: Timely,
+    inner: LiveStream,
     to: Option<Sender<Vec<u8>>>,
     began: Option<Time>,
     every: Duration,
@@ -68,7 +68,7 @@ fn three_mbps(scheme: Scheme, delay: Duration) -> (Told, Told) {
     let tallies = [Arc::new(Tally::default()), Arc::new(Tally::default())];
     let (to, from) = channel();
     let room = 1428 - 48 - wire::stream::DATA;
-    let inner = Timely::of_pieces(from, "live", 1, room, DEADLINE, Arc::clone(&tallies[0]));
+    let inner = LiveStream::of_pieces(from, "live", 1, room, DEADLINE, Arc::clone(&tallies[0]));
     let mut about = Vec::new();
     inner.manifest().write(&mut about);
     let every = Duration::from_nanos(PIECE as u64 * 8 * 1_000_000_000 / 3_000_000);

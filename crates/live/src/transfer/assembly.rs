@@ -19,7 +19,7 @@ pub(super) enum Step {
     Useful,
     /// It was there already.
     Useless,
-    /// There was no room for it: it must be sent again.
+    /// There was no room for it: it must be retransmitted.
     Unkept,
     /// It completed its block, whose bytes are these.
     Complete(Box<[u8]>),
@@ -32,8 +32,8 @@ pub(super) enum Step {
 pub(super) struct Assembly {
     symbol_bytes: usize,
     open: BTreeMap<u32, Open>,
-    /// Blocks in memory are shelved beyond so many bytes.
-    most_bytes: usize,
+    /// Blocks in memory are shelved beyond this many bytes.
+    max_bytes: usize,
     slab_bytes: usize,
     repair_bytes: usize,
 }
@@ -51,23 +51,23 @@ struct Open {
 }
 
 /// The most blocks that are open at once.
-const MOST_OPEN: usize = 1 << 16;
+const MAX_OPEN: usize = 1 << 16;
 
 impl Assembly {
-    /// An assembly of blocks of symbols of so many bytes, which keeps about `most_bytes` in memory.
-    pub(super) fn new(symbol_bytes: u16, most_bytes: usize) -> Self {
+    /// An assembly of blocks of symbols of this many bytes, which keeps about `max_bytes` in memory.
+    pub(super) fn new(symbol_bytes: u16, max_bytes: usize) -> Self {
         Self {
             symbol_bytes: usize::from(symbol_bytes),
             open: BTreeMap::new(),
-            most_bytes,
+            max_bytes,
             slab_bytes: 0,
             repair_bytes: 0,
         }
     }
 
-    /// Whether a symbol of `block` can be taken where no more than `most` blocks are to be open.
-    pub(super) fn has_room(&self, block: u32, most: usize) -> bool {
-        self.open.len() < most || self.open.contains_key(&block)
+    /// Whether a symbol of `block` can be taken where no more than `max` blocks are to be open.
+    pub(super) fn has_room(&self, block: u32, max: usize) -> bool {
+        self.open.len() < max || self.open.contains_key(&block)
     }
 
     /// How many symbols `block` lacks, of `symbols`.
@@ -85,7 +85,7 @@ impl Assembly {
         shelf: &mut dyn Shelf,
     ) -> std::io::Result<Step> {
         if bytes.len() != self.symbol_bytes
-            || (self.open.len() >= MOST_OPEN && !self.open.contains_key(&block))
+            || (self.open.len() >= MAX_OPEN && !self.open.contains_key(&block))
         {
             return Ok(Step::Unkept);
         }
@@ -118,7 +118,7 @@ impl Assembly {
     /// Opens a block; shelves another when there are too many in memory.
     fn begin(&mut self, block: u32, symbols: u16, shelf: &mut dyn Shelf) -> std::io::Result<()> {
         let size = usize::from(symbols) * self.symbol_bytes;
-        while self.slab_bytes > 0 && self.slab_bytes + size > self.most_bytes {
+        while self.slab_bytes > 0 && self.slab_bytes + size > self.max_bytes {
             self.shelve_oldest(shelf)?;
         }
         self.slab_bytes += size;
@@ -152,7 +152,7 @@ impl Assembly {
     /// The lowest block keeps its own, so it is completed sooner or later.
     fn make_room(&mut self, block: u32) -> bool {
         let mut kept = true;
-        while self.repair_bytes > self.most_bytes {
+        while self.repair_bytes > self.max_bytes {
             let Some((highest, open)) = self.open.iter_mut().rev().find(|(_, open)| !open.coded.is_empty())
             else {
                 break;

@@ -19,7 +19,7 @@ use crate::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Sink, Status, Wait
 
 /// Bytes of a block's number before it.
 const HEAD: u64 = 4;
-/// So many bytes may be promised beyond those that are acknowledged.
+/// This many bytes may be promised beyond those that are acknowledged.
 const AHEAD: u64 = 32 << 20;
 /// Blocks of a report that are looked at when it says what came and was wrong, at most.
 const LOOKED_AT: usize = 4096;
@@ -32,7 +32,7 @@ pub struct BlockSource {
     binding: [u8; HASH],
     /// What the receiver said last; none before it did so in this session.
     report: Option<Report>,
-    /// Blocks of hashes that are to be sent, and those to be sent again.
+    /// Blocks of hashes that are to be sent, and those to be retransmitted.
     hashes: VecDeque<u32>,
     again: VecDeque<u32>,
     /// The next block of the file.
@@ -160,7 +160,7 @@ impl ByteSource for BlockSource {
         self.end
     }
 
-    /// What is wrong is sent again: the end is where the receiver says that it has the whole.
+    /// What is wrong is retransmitted: the end is where the receiver says that it has the whole.
     fn end(&self) -> Option<u64> {
         None
     }
@@ -290,7 +290,7 @@ impl ByteSink for BlockSink {
     }
 
     fn on_open(&mut self) {
-        self.ring = Ring::new(self.ring.most());
+        self.ring = Ring::new(self.ring.max());
         self.before = self.came;
         self.block = None;
         self.inner.on_open();

@@ -217,7 +217,7 @@ impl ByteSource for Bytes {
                 }
                 if bytes < first {
                     let said = format!(
-                        "the receiver began anew when the beginning of the stream was gone, {}",
+                        "the receiver restarted when the beginning of the stream was gone, {}",
                         megabytes(first)
                     );
                     self.failed.get_or_insert(said);
@@ -259,7 +259,7 @@ impl ByteSource for Bytes {
     }
 }
 
-/// So many bytes, for people.
+/// This many bytes, for people.
 pub(super) fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }

@@ -7,11 +7,11 @@ use wire::stream::{KEY, Reason};
 use crate::Pace;
 use crate::content::{ByteSource, Payload, Status, Waits};
 
-/// At most so many bytes are sent at once after a pause.
+/// At most this many bytes are sent at once after a pause.
 const BURST: Duration = Duration::from_millis(2);
 
 /// Bytes of a byte stream are released so many at a time, at least.
-const LEAST: u64 = 1000;
+const MIN: u64 = 1000;
 
 /// What `inner` gives, at a limited rate.
 pub struct Capped<T> {
@@ -101,11 +101,11 @@ impl ByteSource for Capped<Box<dyn ByteSource>> {
         let span = now.saturating_since(*self.since.get_or_insert(now)).min(Duration::from_secs(1));
         let more = bytes_in(self.rate, span);
         // one long step instead of many that round down to nothing
-        if more >= LEAST {
+        if more >= MIN {
             self.since = Some(now);
             // what was not used is not saved up
-            let most = there.max(self.released).saturating_add(bytes_in(self.rate, BURST));
-            self.released = (self.released + more).min(most);
+            let max = there.max(self.released).saturating_add(bytes_in(self.rate, BURST));
+            self.released = (self.released + more).min(max);
         }
         there.min(self.released)
     }

@@ -102,7 +102,7 @@ impl Collector {
         (size > 0).then_some(size)
     }
 
-    /// A whole block came, in a byte stream of which so many bytes have been taken.
+    /// A whole block came, in a byte stream of which this many bytes have been taken.
     pub(super) fn take_block(&mut self, seen: u64, block: u32, bytes: Box<[u8]>) {
         (self.seen, self.heard, self.news) = (seen, true, true);
         self.useful += 1;
@@ -120,7 +120,7 @@ impl Collector {
             }
             return Ok(());
         }
-        if let Kind::Timely(_) = manifest.kind {
+        if let Kind::Live(_) = manifest.kind {
             return Err(TransferError::Refused("what is sent is a live stream, not a file".to_owned()));
         }
         let Some(into) = self.into.take() else { return Ok(()) };

@@ -25,7 +25,7 @@ use crate::content::{Payload, Status, Waits};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receivers {
     /// Nothing but announcements leaves before so many are there, and nothing is whole before so many have the whole.
-    pub least: usize,
+    pub min: usize,
 }
 
 /// A source of symbols.
@@ -35,7 +35,7 @@ pub struct Fountain {
     receivers: Receivers,
     tally: Arc<Tally>,
     peers: BTreeMap<EndpointId, Peer>,
-    /// So many were there at once: it has begun.
+    /// This many were there at once: it has begun.
     begun: bool,
     /// Blocks of hashes, which leave first, and how many of them have left.
     hashes: Vec<u32>,
@@ -58,7 +58,7 @@ pub struct Fountain {
     /// Symbols made by the code so far: each gets a number of its own, whatever its block.
     coded: u32,
     announce_at: Time,
-    /// Number of the next packet: a lower one means that the session began anew.
+    /// Number of the next packet: a lower one means that the session restarted.
     seq: u64,
     failed: Option<String>,
     /// Blocks below are not kept any more.
@@ -89,7 +89,7 @@ struct Block {
     /// Number of the packet that last carried a symbol of it; what reports say that have not seen that packet is out of date.
     last: u64,
     want: u16,
-    /// Its own symbols are to be sent again, from this one on.
+    /// Its own symbols are to be retransmitted, from this one on.
     again: Option<u16>,
 }
 
@@ -112,7 +112,7 @@ const CODERS: usize = 8;
 const LOOKED_AT: usize = 4096;
 /// The most blocks that are remembered as sent; reports about others are believed as they are.
 const REMEMBERED: usize = 1 << 16;
-/// One past the greatest number of a symbol [RFC6330 §3.2].
+/// One past the maximum number of a symbol [RFC6330 §3.2].
 const NUMBERS: u32 = 1 << 24;
 
 impl Fountain {
@@ -172,7 +172,7 @@ impl Fountain {
 
     fn has_begun(&mut self) -> bool {
         let here = self.peers.values().filter(|peer| peer.here).count();
-        self.begun |= here >= self.receivers.least.max(1);
+        self.begun |= here >= self.receivers.min.max(1);
         self.begun
     }
 
@@ -446,12 +446,12 @@ impl Fountain {
                 self.released = self.released.max(below);
             }
         }
-        let least = self.at_work().map(complete).min().map(|blocks| {
+        let min = self.at_work().map(complete).min().map(|blocks| {
             (u64::from(blocks) * self.manifest.layout.block_bytes() as u64)
                 .min(self.manifest.layout.length.unwrap_or(u64::MAX))
         });
         let whole = self.peers.values().filter(|peer| peer.whole).count();
-        match least {
+        match min {
             Some(bytes) => self.tally.set_done(bytes),
             None if whole > 0 => self.tally.set_done(self.manifest.layout.length.unwrap_or(0)),
             None => {}
@@ -469,7 +469,7 @@ impl Fountain {
                 Some(report) => (report.until.max(report.base), &report.lacks[..]),
                 None => (0, &[][..]),
             };
-            // what is said may end beyond the greatest number of a block
+            // what is said may end beyond the maximum number of a block
             let listed =
                 lacks.iter().flat_map(|lack| lack.first..lack.first.saturating_add(lack.blocks.into()));
             let unknown = until..self.block;
@@ -570,7 +570,7 @@ impl Payload for Fountain {
         if let Some(why) = &self.failed {
             return Status::Failed(why.clone());
         }
-        if self.peers.len() < self.receivers.least.max(1) || self.at_work().next().is_some() {
+        if self.peers.len() < self.receivers.min.max(1) || self.at_work().next().is_some() {
             return Status::Going;
         }
         let whole = self.peers.values().filter(|peer| peer.whole).count();

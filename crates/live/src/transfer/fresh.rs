@@ -222,14 +222,14 @@ mod tests {
 
     const DEADLINE: Duration = Duration::from_millis(500);
 
-    /// A receiver of a live stream into a folder in which a file of its name is, after so many pieces of "abc"; of the last too where it is told.
+    /// A receiver of a live stream into a folder in which a file of its name is, after this many pieces of "abc"; of the last too where it is told.
     fn played(folder: &Folder, pieces: u64, ended: bool) -> (Playout, Arc<Tally>) {
         let tally = Arc::new(Tally::default());
         folder.file("live.ts", b"the old one");
         let spool = spool(folder, true).expect("there is room");
         let mut sink = Playout::into_file(spool, Arc::clone(&tally)).expect("a handle");
         let manifest = Manifest {
-            kind: Kind::Timely(DEADLINE),
+            kind: Kind::Live(DEADLINE),
             id: 1,
             name: "live.ts".to_owned(),
             layout: Layout { length: None, symbol_bytes: 100, block_symbols: 1 },

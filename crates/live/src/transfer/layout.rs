@@ -1,6 +1,6 @@
 //! Layout of an object: blocks of symbols.
 
-/// How an object is cut: into blocks of so many symbols, each symbol as long as fits into a packet. The last block has fewer, and its last
+/// How an object is cut: into blocks of this many symbols, each symbol as long as fits into a packet. The last block has fewer, and its last
 /// symbol is filled up with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -37,11 +37,11 @@ const FILE_SYMBOLS: u16 = 256;
 /// Symbols of a block of a stream, whose end is filled up with zeros and whose bytes wait until a block is full.
 const STREAM_SYMBOLS: u16 = 64;
 /// The most symbols of a block, however large a file.
-const MOST_SYMBOLS: u16 = 4096;
+const MAX_SYMBOLS: u16 = 4096;
 /// Blocks beyond which blocks grow instead of becoming more.
 const MANY_BLOCKS: u64 = 1 << 22;
 /// The most blocks of an object.
-const MOST_BLOCKS: u64 = (1 << LEVEL_AT) - 1;
+const MAX_BLOCKS: u64 = (1 << LEVEL_AT) - 1;
 /// Shortest and longest symbol.
 const SYMBOL_BYTES: std::ops::RangeInclusive<u16> = 16..=9000;
 
@@ -50,7 +50,7 @@ impl Layout {
     pub fn of_file(length: u64, symbol_bytes: u16) -> Self {
         let symbols = length.div_ceil(u64::from(symbol_bytes));
         let mut block_symbols = FILE_SYMBOLS;
-        while block_symbols < MOST_SYMBOLS && symbols / u64::from(block_symbols) >= MANY_BLOCKS {
+        while block_symbols < MAX_SYMBOLS && symbols / u64::from(block_symbols) >= MANY_BLOCKS {
             block_symbols *= 2;
         }
         Self { length: Some(length), symbol_bytes, block_symbols }
@@ -66,8 +66,8 @@ impl Layout {
     pub fn possible(&self) -> bool {
         let blocks = self.length.unwrap_or(0) / self.block_bytes().max(1) as u64;
         SYMBOL_BYTES.contains(&self.symbol_bytes)
-            && (1..=MOST_SYMBOLS).contains(&self.block_symbols)
-            && blocks < MOST_BLOCKS
+            && (1..=MAX_SYMBOLS).contains(&self.block_symbols)
+            && blocks < MAX_BLOCKS
     }
 
     /// Bytes of a full block.
@@ -75,7 +75,7 @@ impl Layout {
         usize::from(self.symbol_bytes) * usize::from(self.block_symbols)
     }
 
-    /// How many blocks there are; the greatest number there can be while the length is not known.
+    /// How many blocks there are; the maximum number there can be while the length is not known.
     pub fn blocks(&self) -> u32 {
         let blocks = self.length.map_or(u64::MAX, |length| length.div_ceil(self.block_bytes() as u64));
         u32::try_from(blocks).unwrap_or(u32::MAX)
@@ -155,7 +155,7 @@ mod tests {
     fn blocks_of_enormous_files_grow() {
         let layout = Layout::of_file(50_000_000_000_000, 1400);
         assert!(layout.possible());
-        assert_eq!(layout.block_symbols, MOST_SYMBOLS);
+        assert_eq!(layout.block_symbols, MAX_SYMBOLS);
     }
 
     #[test]

@@ -11,8 +11,8 @@ pub enum Kind {
     File,
     /// Bytes of a program, of unknown number, all of which count.
     Stream,
-    /// Bytes of a program that are worth something until so long after they were made.
-    Timely(Duration),
+    /// A live stream: bytes of a program, each useful until this deadline after it was made.
+    Live(Duration),
 }
 
 /// What is being sent.
@@ -45,21 +45,21 @@ impl Manifest {
     /// | bytes | what |
     /// | --- | --- |
     /// | 0 | version, 2 |
-    /// | 1 | kind: 0 file, 1 stream, 2 timely |
+    /// | 1 | kind: 0 file, 1 stream, 2 live |
     /// | 2–9 | id |
     /// | 10–17 | length; all ones when unknown |
     /// | 18–49 | hash; zeros when unknown |
     /// | 50–51 | bytes of a symbol |
     /// | 52–53 | symbols of a block |
     /// | 54–57 | milliseconds between reports |
-    /// | 58–61 | milliseconds that bytes are worth something, for timely ones |
+    /// | 58–61 | deadline in milliseconds, of a live stream |
     /// | 62 | 1 when the hash is known |
     /// | 63 | bytes of the name, which follows |
     pub fn write(&self, into: &mut Vec<u8>) {
         let (kind, deadline) = match self.kind {
             Kind::File => (0, Duration::ZERO),
             Kind::Stream => (1, Duration::ZERO),
-            Kind::Timely(deadline) => (2, deadline),
+            Kind::Live(deadline) => (2, deadline),
         };
         let name = &self.name.as_bytes()[..self.name.len().min(255)];
         into.extend([VERSION, kind]);
@@ -86,7 +86,7 @@ impl Manifest {
         let kind = match fixed[1] {
             0 => Kind::File,
             1 => Kind::Stream,
-            2 => Kind::Timely(Duration::from_millis(u64::from(half(58)))),
+            2 => Kind::Live(Duration::from_millis(u64::from(half(58)))),
             _ => return None,
         };
         let length = Some(message(10)).filter(|length| *length != u64::MAX);
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let stream = Manifest { kind: Kind::Stream, layout: Layout::of_stream(1300), hash: None, ..file() };
-        let timely = Manifest { kind: Kind::Timely(Duration::from_millis(500)), ..stream.clone() };
-        for manifest in [file(), stream, timely] {
+        let live = Manifest { kind: Kind::Live(Duration::from_millis(500)), ..stream.clone() };
+        for manifest in [file(), stream, live] {
             let mut bytes = Vec::new();
             manifest.write(&mut bytes);
             let end = bytes.len();

@@ -164,9 +164,9 @@ const REPORT_HEADER: usize = 26 + PROOF;
 /// Bytes of an entry.
 const LACK_BYTES: usize = 8;
 /// The most entries of a report, so that it fits into a message.
-pub(crate) const MOST_LACKS: usize = (crate::content::MAX_MESSAGE_BYTES - REPORT_HEADER) / LACK_BYTES;
+pub(crate) const MAX_LACKS: usize = (crate::content::MAX_MESSAGE_BYTES - REPORT_HEADER) / LACK_BYTES;
 /// The most pieces that a message asks for.
-pub(crate) const MOST_MISSING: usize = (crate::content::MAX_MESSAGE_BYTES - 10) / 8;
+pub(crate) const MAX_MISSING: usize = (crate::content::MAX_MESSAGE_BYTES - 10) / 8;
 
 impl Message {
     /// Writes it to the beginning of `room`; how long it is. What does not fit of lists and sentences is left out.
@@ -192,7 +192,7 @@ impl Message {
                     bytes.extend(number.to_be_bytes());
                 }
                 bytes.extend(report.proof.unwrap_or_default());
-                for lack in &report.lacks[..report.lacks.len().min(MOST_LACKS)] {
+                for lack in &report.lacks[..report.lacks.len().min(MAX_LACKS)] {
                     bytes.extend(lack.first.to_be_bytes());
                     bytes.extend(lack.blocks.to_be_bytes());
                     bytes.extend(lack.symbols.to_be_bytes());
@@ -206,7 +206,7 @@ impl Message {
             Self::Missing { below, over, numbers } => {
                 bytes.extend([MISSING, u8::from(*over)]);
                 bytes.extend(below.to_be_bytes());
-                bytes.extend(numbers.iter().take(MOST_MISSING).flat_map(|number| number.to_be_bytes()));
+                bytes.extend(numbers.iter().take(MAX_MISSING).flat_map(|number| number.to_be_bytes()));
             }
             Self::Have { id, bytes: have, proof } => {
                 bytes.extend([HAVE, u8::from(proof.is_some())]);
@@ -328,7 +328,7 @@ mod tests {
         let Some(Message::Report(read)) = Message::read(&room[..length]) else {
             panic!("a report was written")
         };
-        assert_eq!(read.lacks, lacks[..MOST_LACKS]);
+        assert_eq!(read.lacks, lacks[..MAX_LACKS]);
         let length = Message::Failed("ö".repeat(1000)).write(&mut room);
         assert_eq!(Message::read(&room[..length]), Some(Message::Failed("ö".repeat(511))));
         let length =

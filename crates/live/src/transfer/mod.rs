@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | a file | [`Fountain`] over a [`FileStore`], received by a [`Collector`] | [`BlockSource`], received by a [`BlockSink`] |
 //! | standard input, complete | [`Fountain`] over a [`PipeStore`] | [`Bytes`], received by a [`Reassembly`] |
-//! | standard input, with a deadline | [`Timely`], received by a [`Playout`] | – |
+//! | standard input, with a deadline | [`LiveStream`], received by a [`Playout`] | – |
 //!
 //! This module uses neither sockets nor a clock: time and packets are inputs, so that tests lose, duplicate and reorder them. Memory is bounded by
 //! constants, for any file size and any input.
@@ -20,6 +20,7 @@ mod fountain;
 mod fresh;
 mod identity;
 mod layout;
+mod live_stream;
 mod manifest;
 mod messages;
 mod names;
@@ -31,7 +32,6 @@ mod ring;
 mod store;
 mod tally;
 mod task;
-mod timely;
 mod tree;
 mod work;
 
@@ -42,13 +42,13 @@ pub use collector::{Collector, Into};
 pub use fountain::{Fountain, Receivers};
 pub use identity::Identity;
 pub use layout::Layout;
+pub use live_stream::{LiveStream, Playout};
 pub use manifest::{Kind, Manifest};
 pub use names::{Refused, safe};
 pub use reassembly::Reassembly;
 pub use store::{FileStore, PipeStore, Store, Whole};
 pub use tally::{Tally, Told};
 pub use task::{Source, Task, keep, offered};
-pub use timely::{Playout, Timely};
 
 /// Reading or writing failed, or what arrived cannot be kept.
 #[derive(Debug, thiserror::Error)]

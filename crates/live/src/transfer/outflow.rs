@@ -12,7 +12,7 @@ use super::TransferError;
 pub(super) struct Outflow {
     to: SyncSender<Vec<u8>>,
     /// Pieces that may wait.
-    most: usize,
+    max: usize,
     state: Arc<State>,
 }
 
@@ -24,9 +24,9 @@ struct State {
 }
 
 impl Outflow {
-    /// A thread that writes to `pipe`, and ends when this is dropped. Up to `most` pieces may wait.
-    pub(super) fn new(mut pipe: Box<dyn Write + Send>, most: usize) -> Self {
-        let (to, from) = sync_channel::<Vec<u8>>(most);
+    /// A thread that writes to `pipe`, and ends when this is dropped. Up to `max` pieces may wait.
+    pub(super) fn new(mut pipe: Box<dyn Write + Send>, max: usize) -> Self {
+        let (to, from) = sync_channel::<Vec<u8>>(max);
         let state = Arc::new(State::default());
         let told = Arc::clone(&state);
         std::thread::spawn(move || {
@@ -41,7 +41,7 @@ impl Outflow {
                 told.waiting.fetch_sub(1, Ordering::Release);
             }
         });
-        Self { to, most, state }
+        Self { to, max, state }
     }
 
     fn check(&self) -> Result<(), TransferError> {
@@ -57,12 +57,12 @@ impl Outflow {
     /// The program has gone.
     pub(super) fn has_room(&self) -> Result<bool, TransferError> {
         self.check()?;
-        Ok(self.state.waiting.load(Ordering::Acquire) < self.most)
+        Ok(self.state.waiting.load(Ordering::Acquire) < self.max)
     }
 
     /// Whether the program takes nothing now.
     pub(super) fn is_full(&self) -> bool {
-        self.state.waiting.load(Ordering::Acquire) >= self.most
+        self.state.waiting.load(Ordering::Acquire) >= self.max
     }
 
     /// Gives a piece, for which there is room.

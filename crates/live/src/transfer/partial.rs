@@ -94,7 +94,7 @@ impl Partial {
         Ok(Found::Room(partial, done))
     }
 
-    /// Begins anew: nothing is there.
+    /// Starts over: nothing is there.
     fn begin(&self, manifest: &Manifest, me: Option<&Identity>) -> Result<(), TransferError> {
         let mut head = MAGIC.to_vec();
         head.extend(Identity::write(me));
@@ -150,7 +150,7 @@ impl Partial {
         fs::remove_file(state).map_err(TransferError::at(state))
     }
 
-    /// It is not what it should be: the next attempt begins anew.
+    /// It is not what it should be: the next attempt starts over.
     pub(super) fn disown(&self) {
         // what cannot be removed is found not to fit by the next attempt
         let _ = self.state.set_len(0);
@@ -186,7 +186,7 @@ fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
 /// A stream is the same only while the sender that began it runs: its number is by chance. Its blocks are all of one length.
 fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<Done>> {
     let mut bytes = Vec::new();
-    state.take(MOST_STATE).read_to_end(&mut bytes)?;
+    state.take(MAX_STATE).read_to_end(&mut bytes)?;
     let noted = bytes.strip_prefix(MAGIC).and_then(|rest| {
         let (_, rest) = rest.split_at_checked(IDENTITY)?;
         let (length, rest) = rest.split_first_chunk::<2>()?;
@@ -196,10 +196,10 @@ fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<O
     let Some((before, list)) = noted else { return Ok(None) };
     let there = part.metadata()?.len();
     let block_bytes = manifest.layout.block_bytes() as u64;
-    let (fits, most) = match manifest.kind {
+    let (fits, max) = match manifest.kind {
         Kind::File => (Some(there) == manifest.layout.length, manifest.layout.blocks()),
         Kind::Stream => (true, u32::try_from(there / block_bytes).unwrap_or(u32::MAX)),
-        Kind::Timely(_) => (false, 0),
+        Kind::Live(_) => (false, 0),
     };
     if !fits || !before.same(manifest) {
         return Ok(None);
@@ -213,7 +213,7 @@ fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<O
     }
     let mut done = Done::default();
     for block in blocks.iter().map(|block| u32::from_be_bytes(*block)) {
-        if block < most {
+        if block < max {
             done.insert(block);
         }
     }
@@ -221,4 +221,4 @@ fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<O
 }
 
 /// The longest list of blocks that is read.
-const MOST_STATE: u64 = 4 * (1 << 24) + 1024;
+const MAX_STATE: u64 = 4 * (1 << 24) + 1024;

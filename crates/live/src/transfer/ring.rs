@@ -10,20 +10,20 @@ pub(super) struct Ring {
     bytes: VecDeque<u8>,
     /// Bytes of the stream that have been taken out.
     taken: u64,
-    /// So many bytes are there without a hole.
+    /// This many bytes are there without a hole.
     contiguous: u64,
-    most: usize,
+    max: usize,
 }
 
 impl Ring {
-    /// Room for `most` bytes.
-    pub(super) const fn new(most: usize) -> Self {
-        Self { bytes: VecDeque::new(), taken: 0, contiguous: 0, most }
+    /// Room for `max` bytes.
+    pub(super) const fn new(max: usize) -> Self {
+        Self { bytes: VecDeque::new(), taken: 0, contiguous: 0, max }
     }
 
     /// Room that there is.
-    pub(super) const fn most(&self) -> usize {
-        self.most
+    pub(super) const fn max(&self) -> usize {
+        self.max
     }
 
     /// Bytes that have been taken out.
@@ -50,7 +50,7 @@ impl Ring {
             return known >= bytes.len() || self.write(self.taken, &bytes[known..]);
         };
         let end = begin.saturating_add(bytes.len());
-        if end > self.most {
+        if end > self.max {
             return false;
         }
         if self.bytes.len() < end {
@@ -79,7 +79,7 @@ impl Ring {
         copy_out(&self.bytes, 0, into);
     }
 
-    /// Goes on by so many bytes, which are there.
+    /// Goes on by this many bytes, which are there.
     pub(super) fn pass(&mut self, bytes: usize) {
         self.bytes.drain(..bytes);
         self.contiguous -= bytes as u64;

@@ -178,7 +178,7 @@ struct Shared {
     kept: Mutex<Kept>,
     room: Condvar,
     block_bytes: usize,
-    most: usize,
+    max: usize,
 }
 
 #[derive(Debug, Default)]
@@ -210,7 +210,7 @@ impl PipeStore {
             kept: Mutex::default(),
             room: Condvar::new(),
             block_bytes,
-            most: (KEPT / block_bytes).max(4),
+            max: (KEPT / block_bytes).max(4),
         });
         let reader = Arc::clone(&shared);
         // it ends with its input, or when nobody keeps the store
@@ -240,7 +240,7 @@ impl Shared {
             hasher.update(&block[..filled]);
             length += filled as u64;
             let mut kept = self.kept();
-            while kept.blocks.len() >= self.most && !kept.closed {
+            while kept.blocks.len() >= self.max && !kept.closed {
                 kept = self.room.wait(kept).unwrap_or_else(PoisonError::into_inner);
             }
             if kept.closed {

@@ -17,7 +17,7 @@ const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
 // ---- byte streams
 
 /// Carries a byte stream as a windowed machine does: up to a window of segments at a time, each lost, doubled or reordered, again and again until
-/// it has arrived. Ends when the source is done, or after so many rounds of a millisecond, the first of which is `from`.
+/// it has arrived. Ends when the source is done, or after this many rounds of a millisecond, the first of which is `from`.
 fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds: u64) {
     const SEGMENT: u64 = 1000;
     let mut random = Random::new(from, "transfer", "segments");
@@ -309,7 +309,7 @@ impl Read for Program {
     }
 }
 
-/// Numbers as a program's pieces, and what came out as numbers again.
+/// Numbers as a program's pieces, and the result as numbers again.
 fn pieces(count: u64) -> Vec<Vec<u8>> {
     (0..count).map(|number| number.to_be_bytes().to_vec()).collect()
 }
@@ -319,7 +319,7 @@ fn numbers(taken: &Taken) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|piece| u64::from_be_bytes(*piece)).collect()
 }
 
-/// A live stream of so many pieces over such a network.
+/// A live stream of this many pieces over such a network.
 fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Told, Told, Status) {
     let (to_thread, from_program) = channel();
     for piece in pieces(count) {
@@ -328,7 +328,7 @@ fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Told, To
     drop(to_thread);
     let (sent, got, taken) = (Arc::new(Tally::default()), Arc::new(Tally::default()), Taken::default());
     let mut source =
-        Timely::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
+        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
     let mut sink = Playout::new(Box::new(taken.clone()), Arc::clone(&got));
     let mut status = Status::Going;
     // the threads run by themselves
@@ -377,7 +377,7 @@ fn what_became_too_old_at_the_source_is_not_sent() {
     let tally = Arc::new(Tally::default());
     let deadline = Duration::from_millis(100);
     let mut source =
-        Timely::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&tally));
+        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&tally));
     for piece in pieces(50) {
         to_thread.send(piece).expect("the thread is there");
     }
@@ -411,7 +411,8 @@ fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
     let (to_thread, from_program) = channel();
     // so long that no thread is too slow
     let deadline = Duration::from_secs(100);
-    let mut source = Timely::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::default());
+    let mut source =
+        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::default());
     for piece in pieces(2000) {
         to_thread.send(piece).expect("the thread is there");
     }
@@ -438,7 +439,7 @@ fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
     assert_eq!((rest.1.late, rest.1.dropped), (0, 0));
 }
 
-fn source_has_read(source: &mut Timely) -> bool {
+fn source_has_read(source: &mut LiveStream) -> bool {
     use crate::content::Payload;
     source.ready(Time::ZERO);
     source.has_ended()
@@ -448,8 +449,14 @@ fn source_has_read(source: &mut Timely) -> bool {
 fn a_live_stream_is_not_taken_for_a_file() {
     let (to, (to_thread, from_program)) = (Folder::new(), channel());
     to_thread.send(vec![1]).expect("the program is there");
-    let mut source =
-        Timely::new(Box::new(Program(from_program)), "live", 1, 200, Duration::from_secs(1), Arc::default());
+    let mut source = LiveStream::new(
+        Box::new(Program(from_program)),
+        "live",
+        1,
+        200,
+        Duration::from_secs(1),
+        Arc::default(),
+    );
     let mut sink = Collector::new(folder_of(&to), Arc::default());
     let ends = &mut [End { sink: &mut sink, weather: CALM, here: ALWAYS }];
     let passage = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(2));

@@ -37,7 +37,7 @@ pub struct Told {
     pub done: u64,
     /// Bytes whose hash has been worked out.
     pub hashed: u64,
-    /// Symbols or pieces sent for the first time, made by the fountain code, and sent again.
+    /// Symbols or pieces sent for the first time, made by the fountain code, and retransmitted.
     pub sent: [u64; 3],
     /// Symbols or pieces of use, without use, and of which nothing could be kept.
     pub received: [u64; 3],
@@ -80,7 +80,7 @@ pub(crate) enum Received {
 }
 
 /// The most notes that are kept.
-const MOST_NOTES: usize = 20;
+const MAX_NOTES: usize = 20;
 
 impl Tally {
     /// What it says now.
@@ -170,7 +170,7 @@ impl Tally {
 
     pub(crate) fn note(&self, note: impl Into<String>) {
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        if messages.notes.len() < MOST_NOTES {
+        if messages.notes.len() < MAX_NOTES {
             messages.notes.push(wire::printable(&note.into()));
         }
     }

@@ -13,8 +13,8 @@ use super::collector::Into;
 use super::fresh::Spool;
 use super::refusal::Refusal;
 use super::{
-    BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Kind, Manifest, PipeStore, Playout,
-    Reassembly, Receivers, Tally, Timely, TransferError,
+    BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Kind, LiveStream, Manifest, PipeStore,
+    Playout, Reassembly, Receivers, Tally, TransferError,
 };
 use crate::content::{ByteSource, Payload};
 use crate::{Cargo, Store};
@@ -99,9 +99,9 @@ impl Task {
                 Source::Pipe(pipe) => pipe,
                 Source::File(path) => Box::new(File::open(&path).map_err(TransferError::at(&path))?),
             };
-            let timely = Timely::new(pipe, &self.name, self.id, room, deadline, Arc::clone(tally));
-            let manifest = timely.manifest().clone();
-            return Ok(Some((Box::new(timely), manifest)));
+            let live = LiveStream::new(pipe, &self.name, self.id, room, deadline, Arc::clone(tally));
+            let manifest = live.manifest().clone();
+            return Ok(Some((Box::new(live), manifest)));
         }
         let (store, manifest): (Box<dyn super::Store>, Manifest) = match self.from {
             Source::Pipe(pipe) => {
@@ -119,7 +119,7 @@ impl Task {
 
     fn windowed(self, tally: &Arc<Tally>, go_on: &dyn Fn() -> bool) -> Loaded<dyn ByteSource> {
         if self.deadline.is_some() {
-            let said = "a scheme with a window sends again what is lost: a live stream needs one that paces";
+            let said = "a scheme with a window retransmits what is lost: a live stream needs one that paces";
             return Err(TransferError::Refused(said.to_owned()));
         }
         match self.from {
@@ -154,8 +154,8 @@ pub fn keep(offer: &Offer, into: Into, window: u32, tally: &Arc<Tally>) -> Resul
     let manifest = offered(offer).ok_or("what is offered is no file and no stream of `thalweg send`")?;
     let paced = offer.transport == Transport::Paced;
     let kept: Result<Store, TransferError> = match (manifest.kind, paced) {
-        (Kind::Timely(_), true) => playout(&manifest, into, tally).map(|sink| Store::Paced(Box::new(sink))),
-        (Kind::Timely(_), false) => {
+        (Kind::Live(_), true) => playout(&manifest, into, tally).map(|sink| Store::Paced(Box::new(sink))),
+        (Kind::Live(_), false) => {
             return Err("a live stream is offered by a scheme with a window".to_owned());
         }
         (_, true) => Ok(Store::Paced(Box::new(Collector::of(manifest, into, Arc::clone(tally))))),

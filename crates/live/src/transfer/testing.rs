@@ -79,7 +79,7 @@ pub(super) struct Weather {
     pub(super) twice: f64,
     /// Each packet is late by up to so much: more than the time between packets reorders them.
     pub(super) jitter: Duration,
-    /// A bit of so many is turned over, and nobody notices.
+    /// A bit of this many is turned over, and nobody notices.
     pub(super) damage: f64,
 }
 
@@ -114,7 +114,7 @@ const DELAY: Duration = Duration::from_millis(10);
 pub(super) const GAP: Duration = Duration::from_micros(100);
 
 /// Lets a payload speak to sinks until it is done, they have failed, or the time is over.
-pub(super) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize, most: Time) -> Passage {
+pub(super) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize, max: Time) -> Passage {
     let mut random = Random::new(7, "transfer", "weather");
     let mut forth: BTreeMap<(Time, u64), Flying> = BTreeMap::new();
     let mut back: BTreeMap<(Time, u64), Flying> = BTreeMap::new();
@@ -122,7 +122,7 @@ pub(super) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize
     let mut joined = vec![false; ends.len()];
     let mut packet = vec![0; room];
     let mut said = [0; MAX_MESSAGE_BYTES];
-    while now < most && payload.status() == Status::Going {
+    while now < max && payload.status() == Status::Going {
         for (at, end) in ends.iter().enumerate() {
             let here = end.here.contains(&now);
             if here && !joined[at] {

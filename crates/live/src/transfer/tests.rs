@@ -19,13 +19,13 @@ fn secs(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// A fountain of a file with these bytes, for so many receivers.
-fn fountain(folder: &Folder, bytes: &[u8], least: usize) -> (Fountain, Arc<Tally>) {
+/// A fountain of a file with these bytes, for this many receivers.
+fn fountain(folder: &Folder, bytes: &[u8], min: usize) -> (Fountain, Arc<Tally>) {
     let (path, tally) = (folder.file("source.bin", bytes), Arc::new(Tally::default()));
     let (store, manifest) = FileStore::open(&path, "film.bin", SYMBOL, &tally, &|| true)
         .expect("the file is there")
         .expect("nobody said stop");
-    (Fountain::new(manifest, Box::new(store), Receivers { least }, Arc::clone(&tally)), tally)
+    (Fountain::new(manifest, Box::new(store), Receivers { min }, Arc::clone(&tally)), tally)
 }
 
 fn collector(folder: &Folder) -> (Collector, Arc<Tally>) {
@@ -165,7 +165,7 @@ fn fountain_of_a_program(bytes: &[u8]) -> (Fountain, Arc<Tally>) {
     while store.end().is_none() {
         std::thread::yield_now();
     }
-    (Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, Arc::clone(&tally)), tally)
+    (Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, Arc::clone(&tally)), tally)
 }
 
 /// The sender keeps only what the receiver had not said that it has; the rest is in its folder.
@@ -316,8 +316,8 @@ fn a_part_that_was_spoilt_on_disk_is_found_and_made_good() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(600_000));
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     let (mut killed, _) = collector(&to);
-    let most = Time::ZERO + GAP * 2700;
-    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, most);
+    let max = Time::ZERO + GAP * 2700;
+    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, max);
     assert_eq!(killed.status(), Status::Going);
     drop(killed);
     // a byte of the second block of 51 200 bytes, and all of the list says that the fifth is there, which is zeros
@@ -345,8 +345,8 @@ fn a_resume_sends_about_what_is_lacking() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(2_000_000));
     let (mut before, _) = fountain(&from, &bytes, 1);
     let (mut killed, _) = collector(&to);
-    let most = Time::ZERO + GAP * 6500;
-    carry(&mut before, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, most);
+    let max = Time::ZERO + GAP * 6500;
+    carry(&mut before, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, max);
     drop(killed);
     // and a hole: the list without its third block
     let state = to.0.join("film.bin.thalweg-state");
@@ -412,7 +412,7 @@ fn a_sender_does_not_believe_a_receiver_that_cannot_show_that_it_has_the_whole()
     assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
 }
 
-/// A report may list blocks up to the greatest number there is, and more than that.
+/// A report may list blocks up to the maximum number there is, and more than that.
 #[test]
 fn a_report_of_blocks_beyond_all_numbers_is_survived() {
     let (from, bytes, mut room) = (Folder::new(), content(1000), [0; ROOM]);
@@ -489,7 +489,7 @@ fn a_name_that_leads_elsewhere_is_refused_on_both_sides() {
         .expect("the file is there")
         .expect("nobody said stop");
     let evil = Manifest { name: "../evil".to_owned(), ..good };
-    let mut fountain = Fountain::new(evil, Box::new(store), Receivers { least: 1 }, Arc::new(tally));
+    let mut fountain = Fountain::new(evil, Box::new(store), Receivers { min: 1 }, Arc::new(tally));
     let (mut collector, _) = collector(&to);
     let passage = one(&mut fountain, &mut collector, CALM);
     assert!(matches!(passage.status, Status::Failed(why) if why.contains("not the name of a file")));
@@ -536,13 +536,13 @@ fn a_receiver_that_comes_back_is_waited_for() {
     let here = Time::ZERO..Time::ZERO + GAP * 700;
     let ends = &mut [End { sink: &mut collector, weather: CALM, here }];
     assert_eq!(carry(&mut fountain, ends, ROOM, secs(1)).status, Status::Going);
-    // the session begins anew, and so do the numbers of packets
+    // the session starts over, and so do the numbers of packets
     collector.on_open();
     assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
 }
 
-/// A program that writes so many bytes and ends.
+/// A program that writes this many bytes and ends.
 fn pipe(bytes: &[u8]) -> Box<dyn Read + Send> {
     Box::new(Cursor::new(bytes.to_vec()))
 }
@@ -553,7 +553,7 @@ fn a_pipe_of_any_length_arrives_in_order() {
     for length in [0, 1, 12_799, 12_800, 12_801, 200_000] {
         let (bytes, tally) = (content(length), Arc::new(Tally::default()));
         let (store, manifest) = PipeStore::new(pipe(&bytes), "stdin", 9, SYMBOL, &tally);
-        let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally);
+        let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally);
         let taken = Taken::default();
         let (mut collector, got) = into(Into::Pipe(Box::new(taken.clone())));
         // the reading and the writing thread run by themselves
@@ -582,7 +582,7 @@ fn a_file_may_go_to_a_pipe_and_a_pipe_into_a_folder() {
 
     let (to, tally) = (Folder::new(), Arc::new(Tally::default()));
     let (store, manifest) = PipeStore::new(pipe(&bytes), "film.bin", 9, SYMBOL, &tally);
-    let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally);
+    let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally);
     let (mut collector, _) = self::collector(&to);
     assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
@@ -608,15 +608,15 @@ fn a_program_that_takes_nothing_holds_the_sender_and_costs_no_memory() {
     let (store, manifest) = FileStore::open(&path, "film.bin", 8000, &tally, &|| true)
         .expect("the file is there")
         .expect("nobody said stop");
-    let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally);
+    let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally);
     let (release, stuck) = std::sync::mpsc::channel();
     let (mut collector, got) = into(Into::Pipe(Box::new(Stuck(stuck))));
     let ends = &mut [End { sink: &mut collector, weather: CALM, here: ALWAYS }];
     let passage = carry(&mut fountain, ends, 8008, Time::ZERO + GAP * 12_000);
     assert_eq!(passage.status, Status::Going);
     // the window, what waits before the pipe, and what is being written
-    let most = (24 << 20) + 5 * 2_048_000;
-    assert!(got.told().done <= most, "{}", got.told().done);
+    let max = (24 << 20) + 5 * 2_048_000;
+    assert!(got.told().done <= max, "{}", got.told().done);
     assert!(passage.packets < 8000, "the sender waits: {} packets", passage.packets);
     drop(release);
 }

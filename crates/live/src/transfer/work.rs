@@ -14,7 +14,7 @@ use super::bits::Bits;
 use super::collector::Into;
 use super::done::Done;
 use super::layout::{HASH, level};
-use super::messages::{Lack, MOST_LACKS, Report};
+use super::messages::{Lack, MAX_LACKS, Report};
 use super::outflow::Outflow;
 use super::partial::{Found, Partial};
 use super::tally::Received;
@@ -211,8 +211,8 @@ impl Work {
         if known.has(block) {
             return Received::Useless;
         }
-        let most = (KEPT / self.manifest.layout.block_bytes()).max(1);
-        if !known.can_check(block) || !self.hashes.has_room(block, most) {
+        let max = (KEPT / self.manifest.layout.block_bytes()).max(1);
+        if !known.can_check(block) || !self.hashes.has_room(block, max) {
             return Received::Unkept;
         }
         match self.hashes.take(block, symbols, number, bytes, &mut NoShelf) {
@@ -544,10 +544,9 @@ impl Work {
             // the last block may have fewer symbols
             let end = self.there.next(gap, true);
             let end = if gap + 1 < blocks { end.min(blocks - 1) } else { end };
-            let most = u32::from(u16::MAX);
-            let run =
-                Lack { first: gap, blocks: (end - gap).min(most) as u16, symbols: self.symbols_in(gap) };
-            if report.lacks.len() >= MOST_LACKS {
+            let max = u32::from(u16::MAX);
+            let run = Lack { first: gap, blocks: (end - gap).min(max) as u16, symbols: self.symbols_in(gap) };
+            if report.lacks.len() >= MAX_LACKS {
                 report.until = gap;
                 return;
             }
@@ -559,7 +558,7 @@ impl Work {
 
 /// Adds a block that lacks something; false where there is no room.
 fn push(lacks: &mut Vec<Lack>, block: u32, symbols: u16) -> bool {
-    let full = lacks.len() >= MOST_LACKS;
+    let full = lacks.len() >= MAX_LACKS;
     match lacks.last_mut() {
         Some(last)
             if last.symbols == symbols

@@ -252,7 +252,7 @@ impl Fabric {
         port: PortId,
         now: Time,
         arena: &mut contract::Arena,
-        act: impl FnOnce(&mut stack::queue::Any, &mut PacketCx<'_>) -> T,
+        act: impl FnOnce(&mut stack::queue::AnyQueue, &mut PacketCx<'_>) -> T,
     ) -> (T, Vec<(PacketId, DropReason)>) {
         let port = &mut self.ports[port.index()];
         port.count_backlog(now);

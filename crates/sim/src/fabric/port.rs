@@ -32,7 +32,7 @@ pub(crate) enum Offer {
 
 /// Any queue that is not a plain FIFO.
 pub(crate) struct Discipline {
-    pub(super) queue: stack::queue::Any,
+    pub(super) queue: stack::queue::AnyQueue,
     pub(super) random: Random,
     /// Drops from inside the queue, drained by the engine.
     pub(super) dropped: Vec<(PacketId, DropReason)>,
@@ -44,7 +44,7 @@ pub(crate) struct Discipline {
 
 impl Discipline {
     /// An empty queue, with the random numbers that it draws from.
-    pub(crate) fn new(queue: stack::queue::Any, random: Random) -> Self {
+    pub(crate) fn new(queue: stack::queue::AnyQueue, random: Random) -> Self {
         Self { queue, random, dropped: Vec::new(), serving: None, counted_to: Time::ZERO }
     }
 }

@@ -54,7 +54,7 @@ impl ExternalPayloads {
         &self.slots[id.index()].bytes
     }
 
-    /// So many packets more have these bytes. The number must be in use.
+    /// This many packets more have these bytes. The number must be in use.
     pub(super) fn share(&mut self, id: PayloadId, more: usize) {
         self.slots[id.index()].holders += more;
     }

@@ -357,7 +357,7 @@ impl World {
     fn with_discipline<T>(
         &mut self,
         port: PortId,
-        act: impl FnOnce(&mut stack::queue::Any, &mut contract::PacketCx<'_>) -> T,
+        act: impl FnOnce(&mut stack::queue::AnyQueue, &mut contract::PacketCx<'_>) -> T,
     ) -> T {
         let (result, dropped) = self.fabric.with_discipline(port, self.now, &mut self.out.arena, act);
         for (id, why) in dropped {

@@ -67,7 +67,7 @@ impl Said {
     }
 }
 
-/// The surroundings of one state machine. Port `n` leads to node `n`, and everything is reached by the port of its number unless
+/// A test bench for one state machine. Port `n` leads to node `n`, and everything is reached by the port of its number unless
 /// `detours` says otherwise; a path costs its node's number, or what `costs` says.
 struct Bed {
     now: Time,

@@ -13,7 +13,7 @@ pub struct Config {
     pub dead_nonces: u32,
     /// Size of an Interest on the wire, where a consumer does not say otherwise.
     pub interest: Bytes,
-    /// What its parts reckon as the size of a Data packet on the wire.
+    /// What its parts assume as the size of a Data packet on the wire.
     pub data: Bytes,
 }
 
@@ -113,9 +113,9 @@ pub enum EpisodeCheck {
     Highest,
 }
 
-/// When a consumer asks again.
+/// When a consumer retransmits.
 ///
-/// The timeout is k·max(`least`, srtt + 4·var), at most `max`; k doubles with every segment that expires and is 1 again after a sample.
+/// The timeout is k·max(`min`, srtt + 4·var), at most `max`; k doubles with every segment that expires and is 1 again after a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
     /// Before the first sample.

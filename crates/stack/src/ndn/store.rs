@@ -5,7 +5,7 @@ use contract::{Data, Name};
 use super::config::{Policy, Store as Config};
 use super::table::Table;
 
-/// Data that passed, up to so many packets.
+/// Data that passed, up to this many packets.
 #[derive(Clone, Debug, Default)]
 pub struct ContentStore {
     config: Config,

@@ -9,17 +9,17 @@ use contract::{Backlog, PacketCx, PacketId, QueueDiscipline, Verdict, ambassador
 pub use codel::{Codel, CodelConfig, CodelLimit};
 pub use round_robin::{ClassLimit, RoundRobin};
 
-/// Any of them.
+/// Any queue discipline that is not a plain FIFO.
 #[derive(Debug, Delegate)]
 #[delegate(QueueDiscipline)]
-pub enum Any {
+pub enum AnyQueue {
     /// One FIFO that drops or marks by the time that packets wait.
     Codel(Codel),
     /// Classes, each a FIFO.
     RoundRobin(RoundRobin),
 }
 
-impl Any {
+impl AnyQueue {
     /// Changes how much may wait; in each class, where there are several. What waits already stays. Marking from a number of packets on
     /// is nothing that CoDel knows.
     pub fn set_limit(&mut self, limit: ClassLimit) {

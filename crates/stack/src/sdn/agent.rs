@@ -116,7 +116,7 @@ impl Agent {
         self.on_offer(u64::from(packet.size_bytes), what, port);
     }
 
-    /// So many bytes of `what` are about to be offered to a port; of nothing that could be moved by itself where that is `None`.
+    /// This many bytes of `what` are about to be offered to a port; of nothing that could be moved by itself where that is `None`.
     #[inline]
     pub fn on_offer(&mut self, bytes: u64, what: Option<Traffic>, port: PortId) {
         let Ok(index) = self.ports.binary_search_by_key(&port, |measured| measured.port) else { return };

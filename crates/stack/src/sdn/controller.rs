@@ -72,7 +72,7 @@ impl ClockOffset {
     /// Periods whose messages are compared. Our choice: short beside a drift that matters, long enough for one message that did not wait.
     const PERIODS: u64 = 4;
 
-    /// No clock drifts by more than one part in so many. Our choice: twice the worst quartz; what differs by more is a path that got longer.
+    /// No clock drifts by more than one part in this many. Our choice: twice the worst quartz; what differs by more is a path that got longer.
     const STEADY: u64 = 5000;
 
     /// Takes in a message that was sent at `sent` and arrives `now`; when it was sent by the controller's clock, as far as is known.
@@ -201,9 +201,9 @@ impl<A: App> Controller<A> {
             true => clock.hear(packet.sent_at, now, config),
             false => shifted(packet.sent_at, clock.shift_ns),
         });
-        let timely = |at: &Time| now.saturating_since(*at) <= self.config.stale;
+        let recent = |at: &Time| now.saturating_since(*at) <= self.config.stale;
         let at = match word {
-            Control::Status(_) | Control::Shares { .. } | Control::Signal { .. } => match at.filter(timely) {
+            Control::Status(_) | Control::Shares { .. } | Control::Signal { .. } => match at.filter(recent) {
                 Some(at) => at,
                 None => return cx.count(Count::Ignored, 1),
             },

@@ -322,7 +322,7 @@ fn a_later_controller_orders_with_larger_numbers_and_learns_what_is_in_force() {
     bench.said();
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
     let order = Order::NextHops { prefix: NameId(1), hops };
-    // one of two was lost: it asks again
+    // one of two was lost: it repeats its request
     tell_now(&mut bench, &mut controller, Control::Kept(order), at(4000).as_nanos());
     tell_now(&mut bench, &mut controller, Control::Welcome { kept: 2 }, 0);
     assert_eq!(controller.wake(), at(5100));

@@ -45,7 +45,7 @@ pub struct Config {
     /// Detect by the echoed timestamp that a retransmission was needless [RFC3522], tell the law, and go on where the
     /// connection was [RFC4015].
     pub undo: bool,
-    /// Tell the law when the connection sends again after a silence of one retransmission timeout [RFC5681 §4.1].
+    /// Tell the law when the connection resumes sending after a silence of one retransmission timeout [RFC5681 §4.1].
     pub idle_restart: bool,
     /// Acknowledge every second segment, or after `ack_delay` [RFC5681 §4.2].
     pub delayed_ack: bool,
@@ -108,7 +108,7 @@ pub enum Reduction {
 pub enum Demand {
     /// Always more.
     Bulk,
-    /// So many bytes of payload, then done.
+    /// This many bytes of payload, then done.
     Finite(Bytes),
     /// The application produces payload at this rate.
     Limited(Rate),

@@ -22,7 +22,7 @@ pub enum Fate {
     Pass,
     Drop,
     Mark,
-    /// It is held back for so long.
+    /// It is held back for this long.
     Late(Duration),
 }
 
@@ -359,7 +359,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// A window of so many segments.
+    /// A window of this many segments.
     pub fn window(segments: u64) -> Self {
         Self {
             allowance: Allowance::window(Bytes::new(segments * SEGMENT)),
@@ -409,7 +409,7 @@ impl Halving {
         Self { threshold: initial, ..Self::new(initial) }
     }
 
-    /// With segments of so many bytes.
+    /// With segments of this many bytes.
     pub fn sized(initial: f64, segment: u64) -> Self {
         Self {
             window: initial,
@@ -446,7 +446,7 @@ impl CongestionControl for Halving {
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         self.window = self.window.min(2.0);
     }
-    fn threshold(&self) -> Bytes {
+    fn ssthresh(&self) -> Bytes {
         Bytes::new((self.threshold * self.segment) as u64)
     }
 }

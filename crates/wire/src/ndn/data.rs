@@ -140,7 +140,7 @@ impl Unsigned<'_> {
         tlv::write_number(out, kind::SIGNATURE_TYPE, DIGEST_SHA256);
         let digest = sha256(&[&out[signed..]]);
         tlv::write(out, kind::SIGNATURE_VALUE, &digest);
-        debug_assert_eq!(out.len() - begin, self.size(), "the length was reckoned rightly");
+        debug_assert_eq!(out.len() - begin, self.size(), "the length was computed correctly");
     }
 
     /// Size of the signed packet.

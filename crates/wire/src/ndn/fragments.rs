@@ -21,15 +21,15 @@ const HEADS: usize = 1 + 3 + 1 + 3;
 const PIECE: usize = 10 + 4 + 4;
 
 impl Fragmenter {
-    /// Least length of the longest frame, in bytes. All fields that a header can have take up to 138, so that some room is left.
-    pub const LEAST: usize = 256;
+    /// Minimum length of the longest frame, in bytes. All fields that a header can have take up to 138, so that some room is left.
+    pub const MIN_MTU: usize = 256;
 
     /// Cuts for frames of at most `mtu` bytes. `first` is the number of the first piece: a random one, so that pieces from before a
     /// restart are not mixed with those behind it.
     ///
-    /// Panics below [`Fragmenter::LEAST`].
+    /// Panics below [`Fragmenter::MIN_MTU`].
     pub fn new(mtu: usize, first: u64) -> Self {
-        assert!(mtu >= Self::LEAST, "frames have room for all fields and some of the packet");
+        assert!(mtu >= Self::MIN_MTU, "frames have room for all fields and some of the packet");
         Self { mtu, next: first, frame: Vec::new() }
     }
 
@@ -78,15 +78,15 @@ pub enum Refusal {
 
 /// Puts pieces of one link together again.
 ///
-/// Bounded whatever comes: so many packets at once, the oldest makes room; each of at most [`LONGEST`] bytes in [`Reassembly::PIECES`]
+/// Bounded whatever comes: this many packets at once, the oldest makes room; each of at most [`LONGEST`] bytes in [`Reassembly::PIECES`]
 /// pieces; and what is not whole after [`Reassembly::PATIENCE`] is given up.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
     /// Packets that can be in pieces at once.
-    most: usize,
+    max: usize,
     /// Packets of which pieces are there; those without any are free.
     partial: Vec<Partial>,
-    /// The packet that was last put together, where its pieces came out of order.
+    /// The packet that was last put together, where its pieces arrived out of order.
     ordered: Vec<u8>,
     /// Packets that were given up since this began.
     lost: u64,
@@ -118,7 +118,7 @@ impl Default for Reassembly {
 impl Reassembly {
     /// Packets that can be in pieces at once where nothing is said. Our choice: four windows of a busy link's burst; ndnd has 16.
     pub const PACKETS: usize = 64;
-    /// Most pieces of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::LEAST`], and some more.
+    /// Maximum number of pieces of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::MIN_MTU`], and some more.
     pub const PIECES: usize = 128;
     /// How long a packet may be in pieces [NFD: LpReassembler].
     pub const PATIENCE: Duration = Duration::from_millis(500);
@@ -128,9 +128,9 @@ impl Reassembly {
         Self::for_packets(Self::PACKETS)
     }
 
-    /// Nothing is in pieces yet, and at most `most` packets can be at once; at least one.
-    pub fn for_packets(most: usize) -> Self {
-        Self { most: most.max(1), partial: Vec::new(), ordered: Vec::new(), lost: 0 }
+    /// Nothing is in pieces yet, and at most `max` packets can be at once; at least one.
+    pub fn for_packets(max: usize) -> Self {
+        Self { max: max.max(1), partial: Vec::new(), ordered: Vec::new(), lost: 0 }
     }
 
     /// Packets of which some pieces never came, so far.
@@ -199,7 +199,7 @@ impl Reassembly {
         }
         let at = match free {
             Some(at) => at,
-            None if self.partial.len() < self.most => {
+            None if self.partial.len() < self.max => {
                 self.partial.push(Partial::default());
                 self.partial.len() - 1
             }
@@ -369,7 +369,7 @@ mod tests {
                 LinkPacket { sequence, index, count: 20, fragment: &[1; 1000], ..LinkPacket::default() };
             refused += u64::from(reassembly.take(&piece, Time::ZERO).is_err());
         }
-        assert_eq!(refused, 2, "once for the ninth piece, and again when it had begun anew");
+        assert_eq!(refused, 2, "once for the ninth piece, and again when it had started over");
     }
 
     #[test]

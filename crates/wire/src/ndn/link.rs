@@ -13,7 +13,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// So many bytes are allowed.
+    /// This many bytes are allowed.
     pub const LONGEST: usize = 32;
 
     /// The token of these bytes; `None` where they are too many.

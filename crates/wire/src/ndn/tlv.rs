@@ -22,7 +22,7 @@ impl Element<'_> {
         if self.value.is_empty() { Ok(true) } else { Err(Malformed::Value(self.kind)) }
     }
 
-    /// Its value is so many bytes.
+    /// Its value is this many bytes.
     pub(super) fn exactly<const N: usize>(&self) -> Result<[u8; N], Malformed> {
         self.value.try_into().map_err(|_| Malformed::Value(self.kind))
     }
@@ -103,14 +103,14 @@ fn head(bytes: &[u8]) -> Result<Option<(u32, usize, usize)>, Malformed> {
 #[inline]
 fn variable(bytes: &[u8]) -> Result<Option<(u64, usize)>, Malformed> {
     let Some(&first) = bytes.first() else { return Ok(None) };
-    let (size, least) = match first {
+    let (size, min) = match first {
         0..=252 => return Ok(Some((u64::from(first), 1))),
         253 => (2, 253),
         254 => (4, 1 << 16),
         255 => (8, 1 << 32),
     };
     let Some(number) = bytes.get(1..=size).and_then(number_of) else { return Ok(None) };
-    if number < least { Err(Malformed::Number) } else { Ok(Some((number, 1 + size))) }
+    if number < min { Err(Malformed::Number) } else { Ok(Some((number, 1 + size))) }
 }
 
 /// The length of the link packet, Interest or Data that `bytes` begin with, for reading from a stream; `None` while it cannot be known.
@@ -227,7 +227,7 @@ pub(super) fn write_variable(out: &mut Vec<u8>, number: u64) {
     }
 }
 
-/// Bytes of an element with a value of so many.
+/// Bytes of an element with a value of this many.
 pub(super) const fn size(kind: u32, length: usize) -> usize {
     variable_size(kind as u64) + variable_size(length as u64) + length
 }

@@ -47,7 +47,7 @@ pub const HELLO: usize = 160;
 /// Bytes of the public key that each end generates for a session (X25519, [RFC7748 §6.1]), and of a group's secret.
 pub const KEY: usize = 32;
 /// Bytes of an address-validation token.
-pub const COOKIE: usize = 24;
+pub const TOKEN: usize = 24;
 /// Maximum bytes of the application's field of an offer.
 pub const ABOUT: usize = 512;
 /// Maximum bytes of a name, or of a text of a parameter.
@@ -72,7 +72,7 @@ pub enum Frame<'a> {
     /// Request for a second hello with this token, which proves that the caller receives packets at its address.
     Challenge {
         /// The token, to be returned in the next hello.
-        cookie: [u8; COOKIE],
+        token: [u8; TOKEN],
     },
     /// The session is open.
     Welcome(Box<Welcome>),
@@ -190,7 +190,7 @@ pub struct Hello {
     /// so that an observer cannot open a session as the caller.
     pub caller: [u8; KEY],
     /// The address-validation token of the challenge; none in the first hello.
-    pub cookie: Option<[u8; COOKIE]>,
+    pub token: Option<[u8; TOKEN]>,
     /// The offer, if the caller sends.
     pub offer: Option<Offer>,
 }

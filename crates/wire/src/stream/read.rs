@@ -6,10 +6,10 @@ use contract::{Eid, GroupId, Label, Piece, SackBlocks, Signal, StreamHeader, Tcp
 use units::{Duration, Time};
 
 use super::write::{
-    ACK, AGENT, ALIVE_KIND, ATTACH_KIND, BLOCKS_AT, CHALLENGE_KIND, CONTROL_KIND, COOKIE_FLAG, CWR,
-    DATA_KIND, ECE, FEEDBACK_KIND, FIN, FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND,
-    OFFER_FLAG, ORDER_KIND, PIECE_FLAG, PLAYER_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_FLAG,
-    SIGNAL_KIND, SYN, TASK_KIND, WELCOME_KIND,
+    ACK, AGENT, ALIVE_KIND, ATTACH_KIND, BLOCKS_AT, CHALLENGE_KIND, CONTROL_KIND, CWR, DATA_KIND, ECE,
+    FEEDBACK_KIND, FIN, FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND, OFFER_FLAG, ORDER_KIND,
+    PIECE_FLAG, PLAYER_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_FLAG, SIGNAL_KIND, SYN, TASK_KIND,
+    TOKEN_FLAG, WELCOME_KIND,
 };
 use super::{
     Data, Datagram, Frame, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Said,
@@ -89,7 +89,7 @@ impl<'a> Datagram<'a> {
         let known = |known: u8| if flags & !known == 0 { Ok(()) } else { Err(Malformed::Flags) };
         let frame = match kind {
             HELLO_KIND => {
-                known(RECEIVES | COOKIE_FLAG | OFFER_FLAG | AGENT)?;
+                known(RECEIVES | TOKEN_FLAG | OFFER_FLAG | AGENT)?;
                 if body.len() + TAG < HELLO {
                     return Err(Malformed::Length);
                 }
@@ -100,7 +100,7 @@ impl<'a> Datagram<'a> {
             }
             CHALLENGE_KIND => {
                 known(0)?;
-                Frame::Challenge { cookie: from.array()? }
+                Frame::Challenge { token: from.array()? }
             }
             WELCOME_KIND => {
                 known(GROUP_FLAG | OFFER_FLAG)?;
@@ -175,7 +175,7 @@ fn read_hello(flags: u8, from: &mut Reader<'_>) -> Result<Hello, Malformed> {
         },
         public: from.array()?,
         caller: from.array()?,
-        cookie: if flags & COOKIE_FLAG != 0 { Some(from.array()?) } else { None },
+        token: if flags & TOKEN_FLAG != 0 { Some(from.array()?) } else { None },
         offer: if flags & OFFER_FLAG != 0 { Some(Offer::read(from)?) } else { None },
     })
 }
@@ -217,7 +217,7 @@ fn read_data<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Data<'a>, Malformed
     let length = usize::from(from.u16()?);
     let content = from.take(length)?;
     let padding = from.rest().len();
-    if seq > MOST || bytes_before > MOST {
+    if seq > MAX || bytes_before > MAX {
         return Err(Malformed::Value);
     }
     Ok(Data { sent_at, header: StreamHeader { seq, bytes_before, piece }, label, content, padding })
@@ -265,15 +265,15 @@ fn read_segment<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Segment<'a>, Mal
         return Err(Malformed::Flags);
     }
     let content = from.rest();
-    if header.seq > MOST || header.ack > MOST {
+    if header.seq > MAX || header.ack > MAX {
         return Err(Malformed::Value);
     }
     Ok(Segment { sent_at, header, content })
 }
 
-/// Greatest number of a packet, of a byte, and greatest time stamp: sums of a few of them do not wrap. A connection of 100 Gbit/s comes
+/// Maximum number of a packet, of a byte, and maximum time stamp: sums of a few of them do not wrap. A connection of 100 Gbit/s comes
 /// there after eleven years.
-const MOST: u64 = 1 << 62;
+const MAX: u64 = 1 << 62;
 
 /// Bytes that are still to be read.
 pub(super) struct Reader<'a>(&'a [u8]);
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn time(&mut self) -> Result<Time, Malformed> {
         let nanos = self.u64()?;
-        if nanos > MOST { Err(Malformed::Value) } else { Ok(Time::from_nanos(nanos)) }
+        if nanos > MAX { Err(Malformed::Value) } else { Ok(Time::from_nanos(nanos)) }
     }
 
     pub(super) fn duration(&mut self) -> Result<Duration, Malformed> {
@@ -331,9 +331,9 @@ impl<'a> Reader<'a> {
     }
 
     /// How many of something follow.
-    pub(super) fn count(&mut self, most: usize) -> Result<usize, Malformed> {
+    pub(super) fn count(&mut self, max: usize) -> Result<usize, Malformed> {
         let count = usize::from(self.u16()?);
-        if count > most { Err(Malformed::Length) } else { Ok(count) }
+        if count > max { Err(Malformed::Length) } else { Ok(count) }
     }
 
     pub(super) fn label(&mut self) -> Result<Label, Malformed> {

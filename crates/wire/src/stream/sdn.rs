@@ -227,9 +227,9 @@ fn write_hops(hops: &[Hop], out: &mut Vec<u8>) {
     }
 }
 
-fn read_hops(most: usize, from: &mut Reader<'_>) -> Result<Vec<Hop>, Malformed> {
+fn read_hops(max: usize, from: &mut Reader<'_>) -> Result<Vec<Hop>, Malformed> {
     let count = usize::from(from.byte()?);
-    if count > most {
+    if count > max {
         return Err(Malformed::Length);
     }
     let mut hops = Vec::new();

@@ -61,19 +61,19 @@ fn an_acknowledgement_is_what_the_reference_says() {
 
 #[test]
 fn a_hello_is_as_long_as_any_answer_before_the_address_is_proved() {
-    let hello = |cookie| {
+    let hello = |token| {
         let frame = Frame::Hello(Box::new(Hello {
             role: Role::Receiver,
             public: [1; KEY],
             caller: [7; KEY],
-            cookie,
+            token,
             offer: None,
         }));
         written(&Datagram { session: 5, number: 0, frame }).len() + TAG
     };
-    let challenge = Frame::Challenge { cookie: [2; COOKIE] };
+    let challenge = Frame::Challenge { token: [2; TOKEN] };
     let answer = written(&Datagram { session: 5, number: 0, frame: challenge }).len() + TAG;
-    assert_eq!((hello(None), hello(Some([2; COOKIE])), answer), (HELLO, HELLO, HEADING + COOKIE + TAG));
+    assert_eq!((hello(None), hello(Some([2; TOKEN])), answer), (HELLO, HELLO, HEADING + TOKEN + TAG));
     assert!(answer < HELLO);
 }
 
@@ -266,10 +266,10 @@ fn numbers_that_could_wrap_are_refused() {
     assert_eq!(Datagram::read(&bytes), Err(Malformed::Value));
 }
 
-const MOST: u64 = 1 << 62;
+const MAX: u64 = 1 << 62;
 
 fn time() -> impl Strategy<Value = Time> {
-    (0..MOST).prop_map(at)
+    (0..MAX).prop_map(at)
 }
 
 fn value() -> impl Strategy<Value = ParamValue> {
@@ -316,7 +316,7 @@ fn header() -> impl Strategy<Value = TcpHeader> {
         sack.0.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
         sack
     });
-    (0..MOST, 0..MOST, time(), sack, any::<u32>(), any::<[bool; 4]>()).prop_map(
+    (0..MAX, 0..MAX, time(), sack, any::<u32>(), any::<[bool; 4]>()).prop_map(
         |(seq, ack, echo, sack, window_bytes, [syn, fin, ece, cwr])| {
             let flags = TcpFlags { syn, fin, ece, cwr };
             TcpHeader { seq, ack, echo, sack, window_bytes, flags }
@@ -393,7 +393,7 @@ fn task() -> impl Strategy<Value = Task> {
         },
     );
     let prefixes = proptest::collection::vec(prefix, 0..6);
-    (1..MOST, 0..MOST, any::<Option<u32>>(), ports, prefixes).prop_map(
+    (1..MAX, 0..MAX, any::<Option<u32>>(), ports, prefixes).prop_map(
         |(period, phase, signal_above, ports, prefixes)| Task {
             period: Duration::from_nanos(period),
             phase: Duration::from_nanos(phase),
@@ -407,7 +407,7 @@ fn task() -> impl Strategy<Value = Task> {
 /// A datagram of any kind, with content of its own.
 fn any_datagram() -> impl Strategy<Value = (u32, u64, Frame<'static>)> {
     let hello =
-        (any::<bool>(), any::<[u8; KEY]>(), any::<[u8; KEY]>(), any::<Option<[u8; COOKIE]>>(), offer());
+        (any::<bool>(), any::<[u8; KEY]>(), any::<[u8; KEY]>(), any::<Option<[u8; TOKEN]>>(), offer());
     let group = (any::<std::net::IpAddr>(), any::<u16>(), any::<u32>(), any::<[u8; KEY]>()).prop_map(
         |(ip, port, session, secret)| Group { address: std::net::SocketAddr::new(ip, port), session, secret },
     );
@@ -416,17 +416,17 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Frame<'static>)> {
     let label = any::<[u64; 4]>().prop_map(Label);
     let frame = prop_oneof![
         (hello, any::<bool>(), any::<bool>()).prop_map(
-            |((sends, public, caller, cookie, offer), offers, takes)| {
+            |((sends, public, caller, token, offer), offers, takes)| {
                 let role = match (sends, takes) {
                     (true, _) => Role::Sender,
                     (_, true) => Role::Receiver,
                     _ => Role::Agent,
                 };
                 let offer = offers.then_some(offer);
-                Frame::Hello(Box::new(Hello { role, public, caller, cookie, offer }))
+                Frame::Hello(Box::new(Hello { role, public, caller, token, offer }))
             }
         ),
-        any::<[u8; COOKIE]>().prop_map(|cookie| Frame::Challenge { cookie }),
+        any::<[u8; TOKEN]>().prop_map(|token| Frame::Challenge { token }),
         (any::<(u32, [u8; KEY], u32)>(), proptest::option::of(offer()), proptest::option::of(group))
             .prop_map(|((session, public, peer), offer, group)| {
                 Frame::Welcome(Box::new(Welcome { session, public, peer, offer, group }))
@@ -436,7 +436,7 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Frame<'static>)> {
         any::<u32>().prop_map(|serial| Frame::Ack { serial }),
         Just(Frame::KeepAlive),
         content.clone().prop_map(Frame::Message),
-        (time(), 0..MOST, 0..MOST, proptest::option::of(piece), label.clone(), content.clone(), 0..200usize)
+        (time(), 0..MAX, 0..MAX, proptest::option::of(piece), label.clone(), content.clone(), 0..200usize)
             .prop_map(|(sent_at, seq, bytes_before, piece, label, content, padding)| {
                 let header = StreamHeader { seq, bytes_before, piece: piece.unwrap_or_default() };
                 Frame::Data(Data { sent_at, header, label, content, padding })

@@ -29,7 +29,7 @@ pub(super) const CONTROL_KIND: u8 = 23;
 
 // flags of a hello
 pub(super) const RECEIVES: u8 = 1;
-pub(super) const COOKIE_FLAG: u8 = 2;
+pub(super) const TOKEN_FLAG: u8 = 2;
 pub(super) const OFFER_FLAG: u8 = 4;
 pub(super) const AGENT: u8 = 8;
 // of a welcome, beside that of an offer
@@ -62,12 +62,12 @@ impl Datagram<'_> {
             Frame::Hello(hello) => {
                 write_hello(hello, out);
                 // no answer before the address is proved is longer
-                let least = start + HELLO - TAG;
-                if out.len() < least {
-                    out.resize(least, 0);
+                let min = start + HELLO - TAG;
+                if out.len() < min {
+                    out.resize(min, 0);
                 }
             }
-            Frame::Challenge { cookie } => out.extend_from_slice(cookie),
+            Frame::Challenge { token } => out.extend_from_slice(token),
             Frame::Welcome(welcome) => write_welcome(welcome, out),
             Frame::Refusal(reason) => out.push(code(*reason)),
             Frame::Order { serial, order } => {
@@ -104,7 +104,7 @@ impl Frame<'_> {
             Self::Hello(hello) => {
                 let flags = flag(hello.role == Role::Receiver, RECEIVES)
                     | flag(hello.role == Role::Agent, AGENT)
-                    | flag(hello.cookie.is_some(), COOKIE_FLAG)
+                    | flag(hello.token.is_some(), TOKEN_FLAG)
                     | flag(hello.offer.is_some(), OFFER_FLAG);
                 (HELLO_KIND, flags)
             }
@@ -162,8 +162,8 @@ fn time(at: Time, out: &mut Vec<u8>) {
 fn write_hello(hello: &Hello, out: &mut Vec<u8>) {
     out.extend_from_slice(&hello.public);
     out.extend_from_slice(&hello.caller);
-    if let Some(cookie) = &hello.cookie {
-        out.extend_from_slice(cookie);
+    if let Some(token) = &hello.token {
+        out.extend_from_slice(token);
     }
     if let Some(offer) = &hello.offer {
         offer.write(out);
@@ -283,4 +283,4 @@ fn write_segment(segment: &Segment<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(segment.content);
 }
 
-const _: () = assert!(HELLO > HEADING + super::COOKIE + TAG, "a challenge is shorter than a hello");
+const _: () = assert!(HELLO > HEADING + super::TOKEN + TAG, "a challenge is shorter than a hello");

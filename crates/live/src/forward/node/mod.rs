@@ -126,9 +126,9 @@ impl Node {
         if settings.routes.len() > limits.routes {
             return Err(Error::TooMany("routes"));
         }
-        let least = Limits::least_names(limits.pending, settings.store);
-        if limits.names < least {
-            return Err(Error::TooFewNames { names: limits.names, least });
+        let min = Limits::min_names(limits.pending, settings.store);
+        if limits.names < min {
+            return Err(Error::TooFewNames { names: limits.names, min });
         }
         if let Some(scheme) = &settings.link {
             let all = settings.links.iter().chain(&settings.strangers);
@@ -264,7 +264,7 @@ impl Node {
 
     /// Does what is due by `now`, each at its own instant: parts do not see that the loop was late.
     pub fn on_time(&mut self, now: Time, frames: &mut dyn Frames) {
-        for _ in 0..MOST_DUE {
+        for _ in 0..MAX_DUE {
             let due = self.wake();
             if due > now {
                 break;
@@ -328,7 +328,7 @@ impl Node {
 
     /// Apps get what is for them, and what they answer is taken in, until nobody has anything to say.
     fn settle(&mut self, now: Time, frames: &mut dyn Frames) {
-        for _ in 0..MOST_DUE {
+        for _ in 0..MAX_DUE {
             let waiting = std::mem::take(&mut self.for_apps);
             if waiting.is_empty() {
                 return;
@@ -462,4 +462,4 @@ fn setup(settings: &Settings) -> Setup {
 }
 
 /// Instants that are caught up with at once, after a long sleep; the rest comes with the next call.
-const MOST_DUE: usize = 10_000;
+const MAX_DUE: usize = 10_000;

@@ -52,7 +52,7 @@ impl Node {
             self.ports[face.index()].counts.malformed += 1;
             return;
         };
-        if name.components().nth(MOST_COMPONENTS).is_some() {
+        if name.components().nth(MAX_COMPONENTS).is_some() {
             self.strays.long_names += 1;
             return;
         }
@@ -199,9 +199,9 @@ impl Node {
 
     /// Lets go of contents that the store has given up. Each that is kept is looked at once in a while, so that there are never many more.
     fn forget_contents(&mut self) {
-        let most = self.settings.store.size as usize + SPARE_CONTENTS;
+        let max = self.settings.store.size as usize + SPARE_CONTENTS;
         let mut looks = 4;
-        while self.kept.len() > most && looks > 0 {
+        while self.kept.len() > max && looks > 0 {
             looks -= 1;
             let Some(request) = self.kept.pop_front() else { return };
             let name = self.table.name(request);
@@ -231,8 +231,8 @@ impl Node {
     fn find_requests(&self, data: &Data<'_>, found: &mut Vec<Request>) {
         let mut look = |name: &[u8], whole: bool| {
             let Some(slot) = self.table.find(name) else { return };
-            let ways = Way::ALL.into_iter().filter(|way| whole || way.can_be_prefix);
-            let requests = ways.map(|way| Request { slot, way });
+            let directions = Way::ALL.into_iter().filter(|way| whole || way.can_be_prefix);
+            let requests = directions.map(|way| Request { slot, way });
             found.extend(requests.filter(|request| self.pending(*request)));
         };
         look(data.name.bytes(), true);
@@ -327,4 +327,4 @@ fn onward(interest: &Interest<'_>, bytes: &[u8], nonce: u32) -> Arc<[u8]> {
 /// Contents beyond those that the store holds.
 const SPARE_CONTENTS: usize = 64;
 /// Components of the longest name: each prefix of a name is looked up. Our choice: twice the depth of NFD's tables.
-const MOST_COMPONENTS: usize = 64;
+const MAX_COMPONENTS: usize = 64;

@@ -174,7 +174,7 @@ fn names_have_room_for_all_that_may_be_pending_and_kept() {
     let store = Store { policy: Policy::Lru, size: 100 };
     let limits = Limits { pending: 50, names: 299, ..Limits::default() };
     let node = Node::new(Settings { store, limits, ..settings() });
-    assert!(matches!(node, Err(Error::TooFewNames { names: 299, least: 300 })));
+    assert!(matches!(node, Err(Error::TooFewNames { names: 299, min: 300 })));
     // with just as many as that, a store that is full keeps nobody out
     let limits = Limits { names: 300, ..limits };
     let mut bench = Bench::new(Settings { store, limits, ..settings() });
@@ -213,7 +213,7 @@ fn queues_take_so_many_bytes_and_strangers_only_their_share() {
         }
         queued.push(bench.node.stats().queued);
     }
-    // an eighth for each stranger, and all that is left for the neighbour; the last packet may stand out
+    // an eighth for each stranger, and all that is left for the neighbour; the last packet may exceed it
     assert!((10_000..10_500).contains(&queued[0]), "{queued:?}");
     assert!((20_000..21_000).contains(&queued[1]), "{queued:?}");
     assert!((80_000..80_500).contains(&queued[2]), "{queued:?}");

@@ -479,7 +479,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
         cx.probe("in_flight", self.flight().as_f64());
         cx.probe("srtt", self.timeout.smoothed().as_secs_f64());
-        let threshold = self.law.threshold();
+        let threshold = self.law.ssthresh();
         if threshold != Bytes::UNLIMITED {
             cx.probe("ssthresh", threshold.as_f64());
         }

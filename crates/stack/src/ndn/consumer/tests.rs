@@ -69,7 +69,7 @@ impl Law {
         }
     }
 
-    /// So many Data a second.
+    /// This many Data a second.
     fn rate(per_second: u64) -> Self {
         Self { rate: Rate::from_bps(per_second * DATA * 8), ..Self::window(1e6) }
     }
@@ -707,7 +707,7 @@ fn a_refusal_is_told_and_requested_again_when_something_comes() {
     assert_ne!(net.sent[2].2, net.sent[3].2);
 }
 
-/// A consumer that is refused at once, by its own node, asks again after a round trip at most, and time goes on.
+/// A consumer that is refused at once, by its own node, retransmits after a round trip at most, and time goes on.
 #[test]
 fn refusals_of_the_own_node_do_not_stop_time() {
     let net = Net::run(&config(), Law { window: 1.0, ..Law::window(1.0) }, 5500.0, |_, _| {

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_timeout_is_backed_off_too() {
+    fn the_minimum_timeout_is_backed_off_too() {
         let mut estimator = Estimator::new(Timeout::DEFAULT, None);
         estimator.sample(Duration::from_millis(10));
         let spans: Vec<u64> = (0..8)

@@ -308,7 +308,7 @@ impl<C: CongestionControl> Sender<C> {
                 let wanted = if len == 0 { self.segment() } else { len };
                 if self.seq.next + wanted <= self.limit() {
                     self.note_shortage();
-                    self.squeeze(cx);
+                    self.send_partial_segment(cx);
                 }
                 return;
             }
@@ -349,9 +349,9 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The receiver takes less than a segment and nothing is in flight that could make it take more: send what fits.
+    /// The receive window is smaller than a segment and nothing is in flight that could open it: sends what fits (RFC 9293 §3.8.6.2).
     #[cold]
-    fn squeeze(&mut self, cx: &mut Cx<'_>) {
+    fn send_partial_segment(&mut self, cx: &mut Cx<'_>) {
         let len = self.seq.edge.saturating_sub(self.seq.next).min(self.supply.ready - self.seq.next);
         if self.seq.next == self.seq.una && len > 0 {
             self.emit_next(len, cx);
@@ -493,7 +493,7 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     fn probe(&self, cx: &mut Cx<'_>) {
         cx.probe("window", self.permit.window as f64);
-        let threshold = self.law.threshold();
+        let threshold = self.law.ssthresh();
         if threshold != Bytes::UNLIMITED {
             cx.probe("ssthresh", threshold.as_f64());
         }

@@ -308,7 +308,7 @@ impl<C: CongestionControl> Sender<C> {
         cx.count(Count::Episodes, 1);
         self.recovery.begin_episode(self.seq.high);
         if let Some(prr) = &mut self.prr
-            && self.law.threshold() != Bytes::UNLIMITED
+            && self.law.ssthresh() != Bytes::UNLIMITED
         {
             // prior_cwnd                                                            [Linux: tcp_init_cwnd_reduction]
             prr.begin_news(0);
@@ -341,7 +341,7 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn spread(&mut self) {
         let (pipe, segment) = (self.flight(), self.segment());
         let Some(prr) = &mut self.prr else { return };
-        if self.law.threshold() != Bytes::UNLIMITED {
+        if self.law.ssthresh() != Bytes::UNLIMITED {
             let target = self.law.allowance().window.as_u64();
             self.permit.window = prr.grant(pipe, target, self.seq.high, segment);
         }

@@ -41,7 +41,7 @@ impl SendSequence {
         self.next.saturating_sub(self.base)
     }
 
-    /// The receiver acknowledges all below `ack` and is ready to take so many bytes from there on; `u32::MAX` is no limit.
+    /// The receiver acknowledges all below `ack` and is ready to take this many bytes from there on; `u32::MAX` is no limit.
     #[inline]
     pub(super) fn open(&mut self, ack: u64, window_bytes: u32) {
         if window_bytes != u32::MAX {

@@ -1,6 +1,6 @@
 //! The platform of the event loop: the clock, devices, programs, live endpoints, and their reports.
 //!
-//! The loop ([`crate::driver`]) accesses the host only through [`Surroundings`], so that tests drive it with a simulated clock.
+//! The loop ([`crate::driver`]) accesses the host only through [`Platform`], so that tests drive it with a simulated clock.
 
 use contract::{Endpoint, EndpointId, FlowId, Meter, Note, Random};
 use units::{Bytes, Duration, Time};
@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Time};
 use crate::Lateness;
 
 /// What the loop asks of the machine that it runs on. Devices are numbered in the order of [`sim::Emulation::real`].
-pub trait Surroundings {
+pub trait Platform {
     /// Time since the start of the run, by a clock that is never set.
     fn now(&mut self) -> Time;
 
@@ -82,7 +82,7 @@ pub struct Standing {
     pub in_flight: Bytes,
     /// Smoothed round-trip time; zero before the first.
     pub rtt: Duration,
-    /// Segments sent again since the last time.
+    /// Segments retransmitted since the last time.
     pub retransmits: u64,
     /// Retransmission timers expired since the last time.
     pub timeouts: u64,

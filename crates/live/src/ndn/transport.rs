@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use units::Time;
 
 /// Carries frames to the next forwarder and back, and has a clock. Sockets are one; tests have a network of their own.
-pub trait Carrier {
+pub trait Transport {
     /// The present instant, by a clock that is never set back. Only differences mean anything.
     fn now(&mut self) -> Time;
 
@@ -14,14 +14,14 @@ pub trait Carrier {
     fn wait(&mut self, until: Time);
 
     /// Gives frames that have come to `take`, some at a time; false when there were none.
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken>;
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError>;
 
-    /// Hands over a frame. What the system does not take at once waits for [`Carrier::flush`]; false where there is no room for it any more,
+    /// Hands over a frame. What the system does not take at once waits for [`Transport::flush`]; false where there is no room for it any more,
     /// and it is lost.
-    fn send(&mut self, frame: &[u8]) -> Result<bool, Broken>;
+    fn send(&mut self, frame: &[u8]) -> Result<bool, TransportError>;
 
     /// Gives the system what waits, as far as it takes it.
-    fn flush(&mut self) -> Result<(), Broken>;
+    fn flush(&mut self) -> Result<(), TransportError>;
 
     /// Whether so much waits that nothing more should be made before it is gone.
     fn is_full(&self) -> bool;
@@ -40,7 +40,7 @@ pub trait Carrier {
 
 /// Nothing is carried any more.
 #[derive(Debug, thiserror::Error)]
-pub enum Broken {
+pub enum TransportError {
     /// The forwarder ended the connection.
     #[error("the forwarder closed the connection")]
     Closed,

@@ -11,7 +11,7 @@ use contract::EndpointId;
 use units::{Duration, Time};
 
 use super::fresh::Spool;
-use super::messages::{self, CHUNK_HEADER, Content, MOST_MISSING, Message};
+use super::messages::{self, CHUNK_HEADER, Content, MAX_MISSING, Message};
 use super::outflow::Outflow;
 use super::refusal::Refusal;
 use super::tally::{Received, Sent};
@@ -35,11 +35,11 @@ const SAID_AT_MOST: Duration = Duration::from_millis(10);
 const ASKED_AGAIN: Duration = Duration::from_millis(60);
 /// The rate of the content is measured for this share of the deadline before the first packet, and no longer than this.
 const MEASURED: (u64, Duration) = (5, Duration::from_millis(100));
-/// A receiver that lacks so many pieces before its first one came late: it begins there, and says that it missed them.
+/// A receiver that lacks this many pieces before its first one came late: it begins there, and says that it missed them.
 const BEGINNING: u64 = 64;
 
 /// The sending side.
-pub struct Timely {
+pub struct LiveStream {
     manifest: Manifest,
     deadline: Duration,
     from: Receiver<Vec<u8>>,
@@ -72,7 +72,7 @@ struct Peer {
     failed: Option<String>,
 }
 
-impl Timely {
+impl LiveStream {
     /// Reads `from` in a thread of its own. Pieces are as long as packets with `room` bytes of content permit, or as long as what the
     /// program writes at a time. `id` is a number by chance.
     pub fn new(
@@ -122,7 +122,7 @@ impl Timely {
         let layout =
             Layout { length: None, symbol_bytes: Self::piece(room).max(16) as u16, block_symbols: 1 };
         let manifest = Manifest {
-            kind: Kind::Timely(deadline),
+            kind: Kind::Live(deadline),
             id,
             name: name.to_owned(),
             layout,
@@ -207,7 +207,7 @@ impl Timely {
     }
 }
 
-impl Payload for Timely {
+impl Payload for LiveStream {
     fn fill(&mut self, _seq: u64, now: Time, room: &mut [u8]) -> usize {
         self.look(now);
         if now >= self.announce_at {
@@ -331,7 +331,7 @@ pub struct Playout {
     spool: Option<Spool>,
     deadline: Option<Duration>,
     report_every: Duration,
-    /// Least difference between arrival here and making there, in nanoseconds by two clocks.
+    /// Minimum difference between arrival here and making there, in nanoseconds by two clocks.
     offset: Option<i128>,
     /// Number of the next piece to give out.
     next: Option<u64>,
@@ -385,7 +385,7 @@ impl Playout {
     fn on_chunk(&mut self, number: u64, at_ms: u32, bytes: &[u8], now: Time) -> Received {
         let made = i128::from(at_ms) * 1_000_000;
         let difference = i128::from(now.as_nanos()) - made;
-        let offset = *self.offset.insert(self.offset.map_or(difference, |least| least.min(difference)));
+        let offset = *self.offset.insert(self.offset.map_or(difference, |min| min.min(difference)));
         let tally = &self.tally;
         let next = *self.next.get_or_insert_with(|| {
             let begins = if number < BEGINNING { 0 } else { number };
@@ -459,7 +459,7 @@ impl Playout {
         let top = self.end.unwrap_or(self.top).min(next + KEPT as u64);
         let mut numbers = Vec::new();
         for number in (next..top).filter(|number| !self.held.contains_key(number)) {
-            if numbers.len() == MOST_MISSING {
+            if numbers.len() == MAX_MISSING {
                 break;
             }
             let (_, last) = self.asked.entry(number).or_insert((now, Time::NEVER));
@@ -481,7 +481,7 @@ impl Sink for Playout {
     fn take(&mut self, _seq: u64, now: Time, content: &[u8]) {
         match messages::read_content(content) {
             Some(Content::Announce(manifest)) => {
-                if let Kind::Timely(deadline) = manifest.kind {
+                if let Kind::Live(deadline) = manifest.kind {
                     self.tally.name(&manifest.name);
                     self.deadline = Some(deadline);
                     self.report_every = manifest.report_every;
