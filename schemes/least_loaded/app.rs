@@ -57,10 +57,10 @@ impl App {
         best.filter(|best| best.load + self.params.margin <= present).map(|best| (here.from, best))
     }
 
-    /// The greatest load on a path if `bits` per second more took it; `None` where one is not known.
+    /// The maximum load on a path if `bits` per second more took it; `None` where one is not known.
     fn heaviest(&self, path: &[PortId], bits: f64, cx: &AppCx<'_, '_>) -> Option<f64> {
         let net = cx.net();
-        let mut most: f64 = 0.0;
+        let mut max: f64 = 0.0;
         for port in path {
             let link = net.link(*port)?;
             let load = match cx.cache().fresh(*port, cx.now(), self.params.max_age) {
@@ -69,9 +69,9 @@ impl App {
                 None if !net.has_agent(link.from) => 0.0,
                 None => return None,
             };
-            most = most.max(load + bits / link.rate.as_bps_f64());
+            max = max.max(load + bits / link.rate.as_bps_f64());
         }
-        Some(most)
+        Some(max)
     }
 }
 

@@ -48,7 +48,7 @@ contract::params! {
     /// Minutes whose minimum round-trip time is that of an empty queue.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
     /// Number of samples, none older than a round trip, whose minimum is the current round-trip time.
-    current_filter: u32 = 4, within 1..=1000, from "our choice: as for LEDBAT, the least of four is not moved by a delayed acknowledgement";
+    current_filter: u32 = 4, within 1..=1000, from "our choice: as for LEDBAT, the minimum of four is not moved by a delayed acknowledgement";
     /// Initial and minimum window, in segments; after a timeout the window is one segment.
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "LEDBATPP §4.1, §4.4";
 }

@@ -52,7 +52,7 @@ pub const SCHEME: Scheme = Scheme {
 
 params! {
     /// T: time between two calculations of the rate. Values above it are a coarse clock.
-    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the least of 100, 250, 500 and 750 ms";
+    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the minimum of 100, 250, 500 and 750 ms";
     /// Start of the first interval, after the start of the run.
     phase: Duration = Duration::ZERO, within "0 s"..="100 s", from "our choice: no source gives one; the law must not depend on it";
     /// η: share of the link's capacity that is offered.

@@ -50,7 +50,7 @@ pub const SCHEME: Scheme = Scheme {
 
 params! {
     /// T: time between two calculations of the rates.
-    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the least of 100, 250, 500 and 750 ms";
+    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the minimum of 100, 250, 500 and 750 ms";
     /// η: share of the link's capacity that is offered.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
     /// Minimum value of β.

@@ -301,7 +301,7 @@ fn a_consumers_node_divides_interests_as_the_shares_are_and_keeps_every_path_kno
 }
 
 #[test]
-fn other_nodes_take_the_cheapest_way_and_what_is_asked_again_another() {
+fn other_nodes_take_the_cheapest_way_and_what_is_retransmitted_another() {
     let (mut node, mut law) = (Node::new(), strategy(&Params::default(), &SETUP));
     let elsewhere = FaceId(1);
     assert_eq!(arrive(&mut law, &mut node, elsewhere, true), Some(NEAR));

@@ -54,7 +54,7 @@ fn occupancy_is_of_the_limit_or_of_the_packets_that_are_severe() {
 fn the_metric_of_a_link_is_ten_loads_times_e_to_the_occupancy() {
     assert_eq!(metric(0.0, 0.9), 0.0);
     assert!((metric(0.5, 0.0) - 5.0).abs() < 1e-12);
-    // 10 · 0.9 · e^0.1 = 9.946538; 10 · e = 27.182818, the most that a link offered no more than it carries can have
+    // 10 · 0.9 · e^0.1 = 9.946538; 10 · e = 27.182818, the maximum of a link that is offered no more than it carries
     assert!((metric(0.9, 0.1) - 9.946_538).abs() < 1e-6);
     assert!((metric(1.0, 1.0) - 27.182_818).abs() < 1e-6);
     assert_eq!([cost(9.946_538), cost(0.0), cost(27.182_818)], [9947, 0, 27_183]);

@@ -198,7 +198,7 @@ fn interests_go_where_fewer_are_pending() {
 
 /// Who joins waits; who requests again has it retransmitted, which is not one more.
 #[test]
-fn what_is_asked_again_is_counted_once() {
+fn what_is_retransmitted_is_counted_once() {
     let (mut node, mut law) = balance();
     node.hops.truncate(1);
     for from in [CONSUMER, FaceId(3), CONSUMER] {

@@ -161,5 +161,5 @@ const TRAIN_SLACK: Duration = Duration::from_millis(1);
 const CSS_ROUNDS: u32 = 5;
 /// How much slower it grows [RFC9406 §4.3: CSS_GROWTH_DIVISOR].
 const CSS_DIVISOR: f64 = 4.0;
-/// Most segments that one acknowledgement adds [RFC9406 §4.3: L, of senders that do not pace].
+/// Maximum number of segments that one acknowledgement adds [RFC9406 §4.3: L, of senders that do not pace].
 const MAX: f64 = 8.0;

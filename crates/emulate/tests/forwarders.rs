@@ -53,7 +53,7 @@ struct Case {
 struct Seen {
     fetched: Vec<Fetched>,
     stats: Vec<Stats>,
-    /// The most bytes that ever waited at one host, looked at each 20 ms.
+    /// Maximum bytes in the queues of one host, sampled every 20 ms.
     queued: usize,
     /// How late the latest of the forwarders' loops were: 99 % of the time at most so much.
     late: Duration,

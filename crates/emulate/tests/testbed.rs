@@ -148,7 +148,7 @@ fn agree(rows: &[(String, f64, f64)]) {
 /// Members behind the narrow link, where the download is.
 const NARROW: [&str; 3] = ["m1", "m2", "m3"];
 
-/// In both worlds one of those decides that have least.
+/// In both worlds one of the slowest receivers decides.
 fn decided_by(offices: &[Office; 2], members: &[&str]) {
     for office in offices {
         assert!(office.share(members) > 0.8, "{office:?}");

@@ -33,7 +33,7 @@ pub enum Waits {
     There,
 }
 
-/// The most bytes of a word.
+/// Maximum bytes of a word.
 pub const MAX_MESSAGE_BYTES: usize = 1024;
 
 /// What the packets of a paced scheme carry.

@@ -38,7 +38,7 @@ impl Listening {
     }
 
     /// The socket at which somebody calls first; what is not a call is thrown away. `None` when `go_on` says no, or nobody has called for
-    /// so long; where there is but one socket there is nothing to choose, and it comes at once.
+    /// this long; where there is but one socket there is nothing to choose, and it comes at once.
     ///
     /// # Errors
     /// The system cannot do what is needed.

@@ -22,7 +22,7 @@ const PIECES: usize = 8;
 /// Clocks count from the first of January 2024, in UTC, so that those of two computers are not far apart, and numbers small.
 const EPOCH: std::time::Duration = std::time::Duration::from_secs(1_704_067_200);
 
-/// A UDP socket, and a second one for a group.
+/// A UDP socket, and another for a group.
 #[derive(Debug)]
 pub struct Udp {
     socket: UdpSocket,

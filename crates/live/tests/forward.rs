@@ -130,7 +130,7 @@ fn a_consumer_in_the_process_asks_through_a_router() {
     assert_eq!(router.strays, Strays::default());
 }
 
-/// A program asks and does not read: what the system does not hold for it is seen to wait, until it is read.
+/// A program asks and does not read: what the system does not hold for it waits visibly until it is read.
 #[test]
 fn what_waits_for_a_program_is_known_beyond_what_the_system_was_told_to_hold() {
     let path = socket_path("waits");

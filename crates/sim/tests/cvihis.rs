@@ -222,7 +222,7 @@ fn a_mode_changes_while_data_flow() {
     };
     let [before, yields, after, later] = run_with(1.0, 80);
     assert!(before > 0.3 && yields < 0.3 && after > yields && later > 0.3);
-    // who yields for long sends a packet a second at last, and then sees too little of the queue to come back
+    // who yields for long sends a packet per second at last, and then sees too little of the queue to come back
     let [_, starved, after, later] = run_with(1.0, 120);
     assert!(starved < 0.02 && after < 0.02 && later < 0.02);
     let [_, yields, after, later] = run_with(10.0, 120);

@@ -100,7 +100,7 @@ fn a_limiting_receiver_that_is_cut_off_is_given_up() {
     let trace = run(&net);
     let clr: Vec<_> = events(&trace, "clr").into_iter().filter(|event| event.at >= at(60.0)).collect();
     let [gone, taken, ..] = clr[..] else { panic!("{clr:?}") };
-    // ten greatest round-trip times, of 50 ms and a queue of 20 packets at 500 kbit/s at most
+    // ten maximum round-trip times, of 50 ms and a queue of 20 packets at 500 kbit/s at most
     assert!(gone.value == -1.0 && (at(60.5)..at(64.5)).contains(&gone.at), "{gone:?}");
     assert_eq!(taken.value, endpoint(&trace, 1));
     assert!(trace.flows[0].meter.count(Count::Episodes) <= 1, "halved again later");

@@ -16,7 +16,7 @@ const PARTS: u64 = 12;
 const LOOKS: Duration = Duration::from_micros(500);
 /// What it owes is paid when it is as much as this: shorter sleeps cost more than they give back.
 const MIN: Duration = Duration::from_micros(40);
-/// The most that it may owe: after a long time awake it does not sleep for long.
+/// Maximum debt: after a long time awake it does not sleep for long.
 const MAX: Duration = Duration::from_micros(500);
 
 /// The loop's sleep besides that of having nothing to do.

@@ -228,7 +228,7 @@ impl Read for LinkName {
     }
 }
 
-/// Most components of a name.
+/// Maximum number of components of a name.
 const MAX_COMPONENTS: usize = 32;
 
 /// A hierarchical name: components, each after a slash.

@@ -8,15 +8,15 @@ use lab::{Plan, load};
 /// The plan of a scenario without mistakes.
 pub fn plan(text: &str) -> Arc<Plan> {
     load(text, "test.toml")
-        .unwrap_or_else(|problems| panic!("{problems}"))
+        .unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
         .plan(None)
         .expect("loaded means planned")
 }
 
 /// The messages of a scenario with mistakes.
 pub fn wrong(text: &str) -> Vec<String> {
-    let problems = load(text, "test.toml").expect_err("something is wrong");
-    problems.iter().map(|problem| problem.message.clone()).collect()
+    let diagnostics = load(text, "test.toml").expect_err("something is wrong");
+    diagnostics.iter().map(|problem| problem.message.clone()).collect()
 }
 
 /// The names of nodes.

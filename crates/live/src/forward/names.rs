@@ -94,7 +94,7 @@ pub(super) struct Kept {
 pub(super) struct Room {
     /// Most names.
     pub(super) names: usize,
-    /// Most bytes of names, Interests and Data.
+    /// Maximum bytes of names, Interests and Data.
     pub(super) bytes: usize,
     /// Of these, Data.
     pub(super) contents: usize,

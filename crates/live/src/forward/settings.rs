@@ -275,7 +275,7 @@ impl fmt::Display for Error {
             Self::NoStrategy(name) => write!(f, "there is no strategy `{name}`"),
             Self::NoLink(name) => write!(f, "there is no scheme `{name}` with a part at links"),
             Self::NoRate { scheme, link } => {
-                write!(f, "`{scheme}` reckons with rates of links, and `{link}` has none")
+                write!(f, "`{scheme}` needs rates of links, and `{link}` has none")
             }
             Self::TooMany(what) => write!(f, "there are more {what} than the limits allow"),
             Self::TooFewNames { names, min } => write!(

@@ -31,8 +31,8 @@ pub(super) fn ask<C: Transport>(
         make((face.draw() >> 32) as u32, &mut packet);
         face.send(&packet, LinkHeader::default())?;
         face.flush()?;
-        let (mut found, mut asked_again_at) = (false, until);
-        while face.transport().now() < asked_again_at && !found {
+        let (mut found, mut retransmit_at) = (false, until);
+        while face.transport().now() < retransmit_at && !found {
             if control.stopped() {
                 return Err(Failure::Stopped);
             }
@@ -45,13 +45,13 @@ pub(super) fn ask<C: Transport>(
                 }
                 Packet::Interest(other) if header.nack.is_some() && other.name == interest.name => {
                     refused = header.nack;
-                    asked_again_at = until.min(now + REFUSED);
+                    retransmit_at = until.min(now + REFUSED);
                 }
                 _ => {}
             })?;
             if !some {
                 let now = face.transport().now();
-                face.transport().wait(asked_again_at.min(now + LOOK));
+                face.transport().wait(retransmit_at.min(now + LOOK));
             }
         }
         if found {

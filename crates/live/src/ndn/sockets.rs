@@ -243,7 +243,7 @@ const BATCH: usize = 64;
 const KERNEL_BUFFER: usize = 4 << 20;
 /// Longest frame over UDP: what ndnd takes, which leaves room for tunnels in 1500 bytes [ndnd: fw, default_mtu].
 const UDP_FRAME: usize = 1420;
-/// Most bytes that wait for the forwarder to read.
+/// Maximum bytes that wait for the forwarder to read.
 const MAX_WAITING: usize = 4 << 20;
 /// This many are worth a call of the system.
 const TOGETHER: usize = 128 << 10;

@@ -47,7 +47,7 @@ impl Network {
         self.nodes.get(node.index()).map_or("", String::as_str)
     }
 
-    /// Whether a port is one of a node.
+    /// Whether a port belongs to a node.
     fn is_of(&self, port: PortId, node: NodeId) -> bool {
         self.net.link(port).is_some_and(|link| link.from == node)
     }

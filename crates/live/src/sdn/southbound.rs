@@ -76,7 +76,7 @@ impl SouthboundChannel {
             machine: None,
             gso_batches: GsoBatches::new(),
             stats: Stats::default(),
-            random: Random::new(0, node, "outpost"),
+            random: Random::new(0, node, "agent"),
             out: Outputs::default(),
         }
     }

@@ -404,7 +404,7 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
     // it repeats its request now and then
     assert!((2..=5).contains(&agent.sessions) && u64::from(agent.sessions) <= central.unknown);
     assert_eq!(r1.second(), 0.0);
-    // an order to `r1` is said again until somebody stands there
+    // an order to `r1` is retransmitted until somebody is there
     assert_eq!(central.open_orders as u64, central.meter.count(Count::Commands));
     assert!(r1.bytes_in[0] > carried(secs(6)));
 

@@ -67,7 +67,7 @@ fn a_strangers_feedback_does_not_move_a_sender() {
 }
 
 #[test]
-fn what_was_recorded_cannot_be_said_again() {
+fn what_was_recorded_cannot_be_replayed() {
     let (quiet, _) = with_stranger(|_| Vec::new());
     let (_, b) = addresses();
     let mut recorded: Vec<Passing> = Vec::new();

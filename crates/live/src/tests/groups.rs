@@ -301,7 +301,7 @@ fn a_receiver_that_dies_is_given_up_and_the_others_go_on() {
 }
 
 #[test]
-fn what_is_doubled_lost_damaged_or_said_again_harms_nobody() {
+fn what_is_duplicated_lost_damaged_or_replayed_harms_nobody() {
     let mut n = 0u64;
     let all = gather(
         4,

@@ -33,7 +33,7 @@ struct Words {
 pub struct Told {
     /// Bytes of the object; zero while that is not known.
     pub total: u64,
-    /// Bytes that are there: at a source, with the receiver that has least.
+    /// Bytes that are there: at a source, at the slowest receiver.
     pub done: u64,
     /// Bytes whose hash has been worked out.
     pub hashed: u64,

@@ -15,7 +15,7 @@ pub struct Fragmenter {
     frame: Vec<u8>,
 }
 
-/// Most bytes of a piece's head beside its fields: type and length of the link packet and of the fragment.
+/// Maximum bytes of a piece's head beside its fields: type and length of the link packet and of the fragment.
 const HEADS: usize = 1 + 3 + 1 + 3;
 /// Fields that only pieces have: number, and index and count of one byte each, two for the longest packets.
 const PIECE: usize = 10 + 4 + 4;

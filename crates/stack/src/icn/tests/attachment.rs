@@ -138,12 +138,12 @@ fn only_neighbours_of_a_train_count() {
 #[test]
 fn after_three_trains_the_capacity_stays_unknown() {
     let (mut bed, mut host) = probing();
-    for (index, asked_again, wait) in [(1, 600, 1000), (2, 1600, 2000)] {
+    for (index, retransmitted, wait) in [(1, 600, 1000), (2, 1600, 2000)] {
         // of each train a single packet arrives
         probed(&mut bed, &mut host, index, 5000);
         let probe = Signal::Probe { group: G, packets: 5 };
-        assert_eq!(run(&mut bed, &mut host, asked_again), [(asked_again, 2, probe)]);
-        assert_eq!(host.wake(), at_ms(asked_again + wait));
+        assert_eq!(run(&mut bed, &mut host, retransmitted), [(retransmitted, 2, probe)]);
+        assert_eq!(host.wake(), at_ms(retransmitted + wait));
     }
     bed.now = host.wake();
     assert!(bed.host(|cx| host.on_timer(cx)), "it is attached all the same");

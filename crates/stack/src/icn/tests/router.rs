@@ -309,7 +309,7 @@ fn a_better_way_is_taken_from_the_next_refresh_on() {
     bed.hear(&mut router, NRS, 9, resolved(&[node(7, 5)]));
     bed.hear(&mut router, address(7), 7, accepted());
     bed.said();
-    // dearer ones are not listened to, for they may hang from this one; its own way up may have become dearer
+    // those with a higher cost are ignored, since they may be below this one; its own path up may have a higher cost now
     bed.hear(&mut router, NRS, 9, resolved(&[node(6, 13)]));
     bed.hear(&mut router, NRS, 9, resolved(&[node(6, 13), node(7, 20)]));
     let joins = |said: Vec<(Time, Said)>| -> Vec<u32> {
