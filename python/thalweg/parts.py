@@ -313,6 +313,7 @@ if TYPE_CHECKING:
         like: str | None
         sack: bool | None
         limited_transmit: bool | None
+        fast_recovery: bool | None
         recovery_timer: str | None
         loss_detection: str | None
         tail_probe: bool | None
@@ -540,7 +541,7 @@ class Link(Part):
     - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
       this many packets wait.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
-      has its own buffer.
+      has its own buffer. The last class also takes the control packets that streams send out of band.
     - `backward` (`Port`): Settings that differ in the direction from the second end to the first.
     """
 
@@ -982,6 +983,9 @@ class Tcp(Part):
     - `sack` (true or false): Selective acknowledgements. Default: true.
     - `limited_transmit` (true or false): Send new data on the first two duplicate acknowledgements. Default:
       true.
+    - `fast_recovery` (true or false): Fast recovery after three duplicate acknowledgements (RFC 6582). Without
+      it, and with `sack = false`: TCP Tahoe, whose window is then one segment, in slow start, as in `Agent/TCP`
+      of ns-2. Default: true.
     - `recovery_timer` (`impatient`, `steady`): When the retransmission timer restarts in NewReno recovery
       without SACK (RFC 6582 §4). Default: impatient.
     - `loss_detection` (`count`, `time`): How losses are detected with SACK. Default: count; Linux: time.

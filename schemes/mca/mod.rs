@@ -47,6 +47,8 @@ params! {
     early: Early = Early::Zero, from "MCA §2.2; our choice: the other form, with which no sequence of epochs raises the baseline";
     /// When accumulation is indicated: with every control packet while congested, or once per epoch.
     indication: Cadence = Cadence::PerControlPacket, from "our choice: once per epoch lets queues overflow that would not otherwise";
+    /// Control packets: data packets with a flag, or separate packets in a class of their own, where they find no queue.
+    control: Control = Control::InBand, from "MCA §2.2; §2.1 for out_of_band";
     /// Time between control packets; never more than one per data packet.
     control_interval: Duration = Duration::from_millis(20), within "1 ms"..="10 s", from "our choice: the published counts of indications need more than one control packet per round trip";
     /// Minimum time over which a receiver measures the rate that converts lateness to bytes; the smoothed round-trip time if that is longer.
@@ -79,8 +81,8 @@ params! {
     increase: f64 = 1.0, within 0.0..=1000.0, from "MCA §3.1.2";
     /// Gain of the smoothed round-trip time and its deviation.
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "MCA §3.1.1";
-    /// Update of the deviation of the round-trip time: the standard form, or the printed one, which decays twice.
-    deviation: Deviation = Deviation::Standard, from "our choice: the printed form settles at half the deviation";
+    /// Update of the deviation of the round-trip time: the printed form, which settles at half of it, or the standard one.
+    deviation: Deviation = Deviation::Printed, from "MCA §3.1.1";
     /// Deviations in a period: P = SRTT + 4σ.
     period_deviations: f64 = 4.0, within 0.0..=100.0, from "MCA §3.1.2";
     /// Round-trip time before the first sample.
@@ -125,12 +127,22 @@ choice! {
 }
 
 choice! {
+    /// How control packets travel.
+    pub enum Control {
+        /// As packets of data with a flag: they wait with the data.
+        InBand = "in_band",
+        /// By themselves, in the last class of queues: they take the fixed delays only, and overtake the data that wait.
+        OutOfBand = "out_of_band",
+    }
+}
+
+choice! {
     /// How the deviation of the round-trip time is updated.
     pub enum Deviation {
-        /// σ ← σ + (|SRTT − s| − σ)/8.
-        Standard = "standard",
-        /// σ ← 7/8 σ + (|SRTT − s| − σ)/8.
+        /// σ ← 7/8 σ + (|SRTT − s| − σ)/8, as the paper prints it.
         Printed = "printed",
+        /// σ ← σ + (|SRTT − s| − σ)/8, as RFC 6298 has it.
+        Standard = "standard",
     }
 }
 

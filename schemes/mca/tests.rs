@@ -248,23 +248,21 @@ fn a_period_without_indication_adds_one_packet_per_period() {
 }
 
 #[test]
-fn the_round_trip_time_is_smoothed_as_stated() {
-    let (mut end, mut law) = source(&Params::default());
-    end.now = ms(500);
-    tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(180));
-    // SRTT = 7/8·100 + 1/8·180 = 110 ms; σ = 1/8·70 = 8.75 ms
-    assert_eq!(end.notes("srtt")[0].value, 0.11);
-    assert_eq!(law.period(), Duration::from_millis(110 + 35));
-    tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(110));
-    // σ = 7/8·8.75 = 7.65625 ms
-    assert_eq!(law.period(), Duration::from_micros(110_000 + 30_625));
-
-    let (mut end, mut law) = source(&Params { deviation: Deviation::Printed, ..Params::default() });
-    end.now = ms(500);
-    tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(180));
-    tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(110));
-    // σ = 6/8·8.75 = 6.5625 ms
-    assert_eq!(law.period(), Duration::from_micros(110_000 + 26_250));
+fn the_round_trip_time_is_smoothed_as_printed() {
+    let second_period = |deviation| {
+        let (mut end, mut law) = source(&Params { deviation, ..Params::default() });
+        end.now = ms(500);
+        tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(180));
+        // SRTT = 7/8·100 + 1/8·180 = 110 ms; σ = 1/8·70 = 8.75 ms
+        assert_eq!(end.notes("srtt")[0].value, 0.11);
+        assert_eq!(law.period(), Duration::from_millis(110 + 35));
+        tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(110));
+        law.period()
+    };
+    // σ = 7/8·8.75 + 1/8·(0 − 8.75) = 6.5625 ms
+    assert_eq!(second_period(Params::default().deviation), Duration::from_micros(110_000 + 26_250));
+    // as usual: σ = 7/8·8.75 = 7.65625 ms
+    assert_eq!(second_period(Deviation::Standard), Duration::from_micros(110_000 + 30_625));
 }
 
 /// S004-06
@@ -355,6 +353,34 @@ fn control_packets_keep_their_distance_and_say_who_represents() {
     assert!(before.iter().all(|(_, it)| it.representative.is_none()));
     assert!(
         after.iter().all(|(_, it)| (it.representative, it.u, it.d, it.srtt) == (Some(NEAR), G.0, G.1, RTT))
+    );
+}
+
+/// [MCA §2.1]: by themselves, as often as in band, after a packet of data; data say nothing then.
+#[test]
+fn out_of_band_control_packets_go_by_themselves() {
+    let (mut end, mut law) = source(&Params { control: Control::OutOfBand, ..Params::default() });
+    assert!(law.out_of_band() && !source(&Params::default()).1.out_of_band());
+    let mut announced = Vec::new();
+    for i in 0..20 {
+        end.now = ms(8 * i);
+        if i == 10 {
+            tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, RTT);
+        }
+        let sending = Sending { seq: i, size: PACKET, bytes_before: i * 1000 };
+        assert_eq!(end.cx(|cx| law.stamp(&sending, cx)), Label::default());
+        let after = Sending { seq: i + 1, size: Bytes::new(40), bytes_before: (i + 1) * 1000 };
+        let label = end.cx(|cx| law.control(&after, cx));
+        announced.extend(label.map(|label| (i, Announcement::decode(label).expect("its own word"))));
+    }
+    assert_eq!(announced.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 3, 6, 9, 12, 15, 18]);
+    assert_eq!(announced[3].1.representative, None);
+    assert_eq!(announced[4].1.representative, Some(NEAR));
+    assert_eq!(
+        end.cx(|cx| source(&Params::default())
+            .1
+            .control(&Sending { seq: 1, size: PACKET, bytes_before: 1000 }, cx)),
+        None
     );
 }
 
@@ -473,6 +499,37 @@ fn receivers_are_silent_unless_below_the_representative_by_k_rx_deviations() {
         assert_eq!(it.end.meter.count(Count::Suppressed), u64::from(!speaks));
         assert_eq!(it.end.notes("indication_loss")[0].value, f64::from(u8::from(speaks)));
     }
+}
+
+/// [MCA §2.1 Eq. (5)]: what a control packet has overtaken is the accumulation, however long the path is. Above two packets congestion begins, below
+/// one it ends; what is lost counts until a later packet arrives.
+#[test]
+fn a_control_packet_out_of_band_shows_the_bytes_that_it_has_overtaken() {
+    let mut it = Listening::new(&Params::default(), NOBODY);
+    let words = it.heard.encode();
+    let data = |it: &mut Listening, seq: u64| {
+        let data = Arrival { label: Label::default(), ..it.data(seq) };
+        it.end.now = ms(seq) + Duration::from_millis(10 + 3 * seq);
+        it.end.listen(|cx| it.law.on_data(&data, cx))
+    };
+    let control = |it: &mut Listening, bytes_before: u64| {
+        let control = Arrival { label: words, bytes_before, size: Bytes::new(40), ..it.data(0) };
+        it.end.listen(|cx| it.law.on_control(&control, cx)).len()
+    };
+    // nothing has arrived that it could be held against
+    assert_eq!(control(&mut it, 90_000), 0);
+    // the path takes longer and longer: that is no queue
+    (0..100).for_each(|seq| assert!(data(&mut it, seq).is_empty()));
+    let said: Vec<usize> = [100_000, 102_000, 102_001, 101_500, 101_000, 100_999, 102_000]
+        .map(|bytes| control(&mut it, bytes))
+        .into();
+    assert_eq!(said, [0, 0, 1, 1, 1, 0, 0]);
+    // five packets are lost, and the next one arrives
+    assert_eq!(control(&mut it, 106_000), 1);
+    data(&mut it, 105);
+    assert_eq!(control(&mut it, 106_000), 0);
+    let shown: Vec<f64> = it.end.notes("accumulation").iter().map(|note| note.value).collect();
+    assert_eq!(shown, [0.0, 2000.0, 2001.0, 1500.0, 1000.0, 999.0, 2000.0, 6000.0, 0.0]);
 }
 
 // ---- labels ----

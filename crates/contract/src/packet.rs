@@ -63,6 +63,8 @@ pub enum Header {
     Tcp(TcpHeader),
     /// A stream's data.
     Stream(StreamHeader),
+    /// A control packet of a stream's source, without data; its content is the label. Queues with classes put it into the last class.
+    StreamControl(StreamHeader),
     /// Feedback of a stream receiver to its sender; its content is the label.
     Feedback,
     /// A player's periodic message to the source of its stream: whether its buffer is full.

@@ -22,6 +22,17 @@ pub trait SenderLaw {
         Label::default()
     }
 
+    /// Whether [`Self::control`] ever gives anything. Such packets are to find no queue, so the network must have a class for them.
+    fn out_of_band(&self) -> bool {
+        false
+    }
+
+    /// The scheme's header for a control packet that carries no data, asked for after each packet of data; it leaves at once. `after`
+    /// is what the next packet of data will be: its number, and the bytes sent before it.
+    fn control(&mut self, _after: &Sending, _cx: &mut Cx<'_>) -> Option<Label> {
+        None
+    }
+
     /// The packet that was just sent took the last available data: until the next packet, the application limits the stream. Never called if the
     /// application always has data.
     fn on_idle(&mut self, _cx: &mut Cx<'_>) {}
@@ -43,6 +54,10 @@ pub trait SenderLaw {
 pub trait ReceiverLaw {
     /// A data packet arrived. Losses that it reveals are passed to `on_loss` first.
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>);
+
+    /// A control packet of the source arrived. Its number and the bytes before it are those of the packet of data that the source sent
+    /// next.
+    fn on_control(&mut self, _control: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
 
     /// Consecutive packets are lost.
     fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {}

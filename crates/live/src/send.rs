@@ -209,6 +209,12 @@ impl Sending {
             Build::Stream { sender, .. } => {
                 let config = stream_config(&self.offer, &entry, opened.outer_bytes);
                 let law = sender(params, &stream_setup(&config)).map_err(say)?;
+                if law.out_of_band() {
+                    return Err(
+                        "control packets out of band need queues with classes: they are simulated only"
+                            .to_owned(),
+                    );
+                }
                 let sender = stream::Sender::new(&config, law, to.into());
                 Sends::Paced(Box::new(Machine::new(sender, SENDER, opened.seed)))
             }

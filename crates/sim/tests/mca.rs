@@ -188,3 +188,43 @@ fn beside_tcp_in_one_queue_mca_gives_way() {
     assert!(share < 0.3, "MCA has {share} of the bottleneck");
     assert!(utilisation(&trace, 0) > 0.9);
 }
+
+/// [MCA §2.2]: where the path becomes longer, a receiver in band believes in a queue that does not drain, and the rate comes down. Control packets that
+/// find no queue know better.
+#[test]
+fn a_longer_path_is_no_queue_for_control_packets_out_of_band() {
+    let rate_after = |control: &str| {
+        let mut net = network(45, 32);
+        let (source, router, member) = (net.node("source"), net.node("router"), net.node("member"));
+        let mut slow = PortSpec::new(Rate::from_mbps(1), ms(10), 200);
+        slow.queue.class_weights = vec![1, 1];
+        let path = net.link("slow", (router, member), slow);
+        net.link("access", (source, router), PortSpec::new(Rate::from_mbps(100), ms(1), 1000));
+        mca(&mut net, "mca", source, &[member]);
+        net.flows[0].params = vec![("control".to_owned(), control.into())];
+        net.events.push((at(30.0), Change::LinkDelay(path, ms(110))));
+        rate_bps(&run(&net).flows[0])
+    };
+    let (in_band, out_of_band) = (rate_after("in_band"), rate_after("out_of_band"));
+    assert!(in_band < 0.6e6, "{in_band}");
+    assert!((0.75e6..=1.0e6).contains(&out_of_band), "{out_of_band}");
+}
+
+/// Round-trip times of control packets have no queueing in them, so periods are shorter and the queue is longer than in band.
+#[test]
+fn out_of_band_ten_groups_share_a_bottleneck_as_well() {
+    let mut net = one_bottleneck(1, 200);
+    for link in &mut net.links {
+        for port in [&mut link.forward, &mut link.backward] {
+            port.queue.class_weights = vec![1, 1];
+        }
+    }
+    net.flows.iter_mut().for_each(|flow| flow.params = vec![("control".to_owned(), "out_of_band".into())]);
+    let trace = run(&net);
+    let rates: Vec<f64> = trace.flows.iter().map(rate_bps).collect();
+    assert!(utilisation(&trace, 0) >= 0.95, "utilisation {}", utilisation(&trace, 0));
+    assert!(jain(&rates) >= 0.97, "Jain {} of {rates:?}", jain(&rates));
+    let (dropped, sent) =
+        (trace.ports[0].drops[DropReason::QueueFull as usize], trace.ports[0].sent_bytes / 1000);
+    assert!(dropped * 1000 <= sent, "{dropped} of {sent}");
+}

@@ -31,12 +31,13 @@ fn fate(byte: Option<u8>) -> Fate {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = any::<[bool; 11]>();
+    let switches = any::<[bool; 12]>();
     (switches, 1u64..60_000, prop::option::of(500u64..9000)).prop_map(|(on, size, receive_window)| Config {
         sack: on[0],
         delayed_ack: on[1],
         ecn: on[2],
         limited_transmit: on[3],
+        fast_recovery: on[11],
         recovery_timer: if on[4] { RecoveryTimer::Steady } else { RecoveryTimer::Impatient },
         undo: on[5],
         handshake: on[6],

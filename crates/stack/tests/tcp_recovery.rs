@@ -174,6 +174,40 @@ fn an_impatient_recovery_times_out_where_a_steady_one_goes_on() {
     assert!(run(RecoveryTimer::Impatient) >= 1);
 }
 
+/// Tahoe, with 8 in flight: the third duplicate leaves a window of one and a threshold of four, and the missing segment goes; what limited transmit
+/// sent arrives with it, so that slow start goes on with new data: two, four. The timer has not expired.
+#[test]
+fn without_fast_recovery_three_duplicates_lead_to_slow_start() {
+    let mut net = Net::one(&Config { fast_recovery: false, ..plain() }, Halving::avoiding(8.0));
+    net.drop_once(&[0]);
+    net.run_ms(310);
+    assert_eq!(net.sent_between(99, 101), [8, 9, 0]);
+    assert_eq!(net.sent_between(199, 201), [10, 11]);
+    assert_eq!(net.sent_between(299, 301), [12, 13, 14, 15]);
+    assert_eq!(net.flows[0].sender.law().threshold, 4.0);
+    let sent = &net.flows[0].sent;
+    assert_eq!(
+        [Count::Retransmits, Count::Episodes, Count::Timeouts].map(|what| sent.count(what)),
+        [1, 1, 0]
+    );
+}
+
+/// Tahoe begins again at the missing segment, whatever has arrived beyond it: with 0 and 3 lost, 4 goes twice. The duplicate acknowledgement
+/// that its copy makes starts nothing. NewReno sends 0 and 3 again and nothing else.
+#[test]
+fn without_fast_recovery_what_is_out_goes_again_from_the_missing_segment_on() {
+    let again = |fast_recovery| {
+        let mut net = Net::one(&Config { fast_recovery, ..plain() }, Halving::avoiding(8.0));
+        net.drop_once(&[0, 3]);
+        net.run_ms(510);
+        assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
+        assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+        net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect::<Vec<_>>()
+    };
+    assert_eq!(again(false), [0, 3, 4]);
+    assert_eq!(again(true), [0, 3]);
+}
+
 /// RFC 3522, RFC 4015: the path is slow for once, nothing is lost. The law hears of it, and only one segment went again.
 #[test]
 fn a_needless_timeout_is_noticed_and_sending_goes_on_where_it_was() {

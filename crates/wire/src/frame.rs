@@ -36,7 +36,7 @@ pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8
     let (source, destination) = (address_of(packet.source.node), destination_of(packet.to));
     let (protocol, segment) = match &packet.header {
         Header::Tcp(header) => (TCP, tcp(packet, header, header_bytes as usize)),
-        Header::Stream(header) => {
+        Header::Stream(header) | Header::StreamControl(header) => {
             let words = [header.seq, header.bytes_before].into_iter().chain(packet.label.0);
             (UDP, udp(packet, port_of(packet.flow), words))
         }

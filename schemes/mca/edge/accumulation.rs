@@ -81,16 +81,30 @@ impl Accumulation {
                 Form::Fluid => waited,
                 Form::Packets => (waited / self.packet_bytes).floor() * self.packet_bytes,
             };
-        if !self.congested {
-            self.congested = self.bytes > self.enter_bytes;
-            return if self.congested { Finding::Begins } else { Finding::Clear };
+        let finding = self.decide();
+        if finding == Finding::Ends {
+            self.synchronise(transit_ns, self.bytes);
         }
-        if self.bytes >= self.leave_bytes {
-            return Finding::GoesOn;
+        finding
+    }
+
+    /// Takes a control packet out of band that has overtaken `waiting` bytes of the flow. That is the accumulation itself: what came into the network
+    /// until the control packet did, less what has left it [MCA §2.1 Eq. (3), (5)]. Nothing has to be synchronised.
+    pub(crate) fn on_overtaking(&mut self, waiting: u64) -> Finding {
+        self.bytes = waiting as f64;
+        self.decide()
+    }
+
+    /// Hysteresis [MCA §2.2].
+    fn decide(&mut self) -> Finding {
+        let was = self.congested;
+        self.congested = if was { self.bytes >= self.leave_bytes } else { self.bytes > self.enter_bytes };
+        match (was, self.congested) {
+            (false, false) => Finding::Clear,
+            (false, true) => Finding::Begins,
+            (true, true) => Finding::GoesOn,
+            (true, false) => Finding::Ends,
         }
-        self.congested = false;
-        self.synchronise(transit_ns, self.bytes);
-        Finding::Ends
     }
 
     /// The accumulation that the last control packet showed, in bytes.

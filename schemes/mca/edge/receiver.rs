@@ -24,6 +24,8 @@ pub struct Receiver {
     newest: u64,
     /// Number of the packet that was last taken note of.
     noted: Option<u64>,
+    /// Bytes of the source up to the end of the newest packet that arrived.
+    arrived_bytes: u64,
     heard: Announcement,
     f: Option<Frequency>,
     g: Average,
@@ -44,6 +46,7 @@ impl Receiver {
             arriving: ReceiveRate::new(),
             newest: 0,
             noted: None,
+            arrived_bytes: 0,
             heard: Announcement { representative: None, u: 0.0, d: 0.0, srtt: params.initial_rtt },
             f: None,
             g: Average::new(params.g_gain, params.first_deviation),
@@ -62,6 +65,7 @@ impl Receiver {
             self.f = Some(Frequency::new(self.f_window, self.f_gain, data.seq));
         }
         self.newest = self.newest.max(data.seq);
+        self.arrived_bytes = self.arrived_bytes.max(data.bytes_before.saturating_add(data.size.as_u64()));
         self.arriving.record(now, data.size, self.heard.srtt.max(self.rate_window));
     }
 
@@ -103,8 +107,32 @@ impl ReceiverLaw for Receiver {
         self.heard = heard;
         let rate_bps = self.arriving.over(heard.srtt.max(self.rate_window), 1).unwrap_or(0.0);
         let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps);
-        cx.probe("accumulation", self.accumulation.bytes());
         cx.probe("baseline", self.accumulation.baseline_ns().map_or(0.0, |ns| ns as f64 / 1e9));
+        self.tell(finding, data.sent_at, cx);
+    }
+
+    fn on_control(&mut self, control: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let Some(heard) = Announcement::decode(control.label) else { return };
+        self.heard = heard;
+        // before the first packet of data there is nothing to count from
+        if self.noted.is_some() {
+            let finding =
+                self.accumulation.on_overtaking(control.bytes_before.saturating_sub(self.arrived_bytes));
+            self.tell(finding, control.sent_at, cx);
+        }
+    }
+
+    fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
+        self.note(&gap.before, cx.now());
+        // one indication for consecutive losses                                     [MCA §3.1.3]
+        self.indicate(Kind::Loss, gap.before.sent_at, cx);
+    }
+}
+
+impl Receiver {
+    /// What a control packet sent at `about` showed: puts it into the trace, and indicates congestion.
+    fn tell(&mut self, finding: Finding, about: Time, cx: &mut ReceiverCx<'_, '_>) {
+        cx.probe("accumulation", self.accumulation.bytes());
         match finding {
             Finding::Begins => cx.event("congestion_begins", self.accumulation.bytes()),
             Finding::Ends => cx.event("congestion_ends", self.accumulation.bytes()),
@@ -115,13 +143,7 @@ impl ReceiverLaw for Receiver {
             Cadence::PerEpoch => finding == Finding::Begins,
         };
         if indicated {
-            self.indicate(Kind::Accumulation, data.sent_at, cx);
+            self.indicate(Kind::Accumulation, about, cx);
         }
-    }
-
-    fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
-        self.note(&gap.before, cx.now());
-        // one indication for consecutive losses                                     [MCA §3.1.3]
-        self.indicate(Kind::Loss, gap.before.sent_at, cx);
     }
 }

@@ -4,7 +4,7 @@ use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sen
 use units::{Bytes, Duration, Rate, Time};
 
 use super::words::{Announcement, Indication, Kind};
-use crate::mca::{Deviation, Params};
+use crate::mca::{Control, Deviation, Params};
 
 /// The source's law [MCA §3.1].
 #[derive(Clone, Debug)]
@@ -78,10 +78,10 @@ impl Sender {
         self.srtt += (s - self.srtt) * gain;
         let error = (self.srtt - s).abs();
         self.sigma = match self.params.deviation {
+            // σ = 7/8 σ + 1/8 (|SRTT − s| − σ)
+            Deviation::Printed => (1.0 - gain) * self.sigma + gain * (error - self.sigma),
             // σ = 7/8 σ + 1/8 |SRTT − s|
             Deviation::Standard => self.sigma + (error - self.sigma) * gain,
-            // σ = 7/8 σ + 1/8 (|SRTT − s| − σ), as printed
-            Deviation::Printed => (1.0 - gain) * self.sigma + gain * (error - self.sigma),
         };
         cx.measured_rtt(sample);
         cx.probe("srtt", self.srtt);
@@ -99,6 +99,19 @@ impl Sender {
             }
             _ => true,
         }
+    }
+
+    /// What a control packet says, where one is due.
+    fn announce(&mut self, now: Time) -> Option<Label> {
+        if now < self.next_control {
+            return None;
+        }
+        self.next_control = now + self.params.control_interval;
+        let (representative, u, d) = match self.representative {
+            Some(it) => (Some(it.endpoint), it.u, it.d),
+            None => (None, 0.0, 0.0),
+        };
+        Some(Announcement { representative, u, d, srtt: Duration::from_secs_f64(self.srtt) }.encode())
     }
 
     fn set_rate(&mut self, rate: f64) {
@@ -176,15 +189,15 @@ impl SenderLaw for Sender {
     }
 
     fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
-        if cx.now() < self.next_control {
-            return Label::default();
-        }
-        self.next_control = cx.now() + self.params.control_interval;
-        let (representative, u, d) = match self.representative {
-            Some(it) => (Some(it.endpoint), it.u, it.d),
-            None => (None, 0.0, 0.0),
-        };
-        Announcement { representative, u, d, srtt: Duration::from_secs_f64(self.srtt) }.encode()
+        if self.out_of_band() { Label::default() } else { self.announce(cx.now()).unwrap_or_default() }
+    }
+
+    fn out_of_band(&self) -> bool {
+        self.params.control == Control::OutOfBand
+    }
+
+    fn control(&mut self, _after: &Sending, cx: &mut Cx<'_>) -> Option<Label> {
+        if self.out_of_band() { self.announce(cx.now()) } else { None }
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {

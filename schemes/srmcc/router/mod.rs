@@ -73,6 +73,7 @@ impl RouterLaw for Router {
             }
             // named data takes no way through routers of this kind of network
             Header::Feedback
+            | Header::StreamControl(_)
             | Header::Player { .. }
             | Header::Signal(_)
             | Header::Interest(_)

@@ -142,6 +142,7 @@ fn refuse(flow: &FlowSpec, config: &Config) -> Result<(), Error> {
     let own = Config::default();
     let reasons = [
         (config.limited_transmit != own.limited_transmit, "limited_transmit", "it always does so"),
+        (config.fast_recovery != own.fast_recovery, "fast_recovery", "it always recovers so"),
         (config.undo != own.undo, "undo", "it always undoes"),
         (config.ack_delay != own.ack_delay, "ack_delay", "it finds the delay by itself, from 40 ms on"),
         (config.initial_rto != own.initial_rto, "initial_rto", "it is always 1 s"),

@@ -12,7 +12,7 @@ use units::{Bytes, Rate, Time};
 use super::ndn::NdnNet;
 use super::{consumers, video};
 use crate::resolve::churn::{check_churn, refuse_both, spell};
-use crate::resolve::params::params;
+use crate::resolve::params::{out_of_band, params};
 use crate::resolve::{emulation, linux};
 use crate::schema::file::{self, Flow, NetworkWord, SourceWord};
 use crate::schema::ndn::Prefix;
@@ -107,9 +107,29 @@ pub(crate) fn model<'a>(
         return None;
     }
     let (scheme, params, kind) = machine?;
+    if let (Some(scheme), Some(net)) = (&scheme, net)
+        && out_of_band(scheme, &params)
+    {
+        check_out_of_band(table, scheme, net, notes);
+    }
     let prefix = table.prefix.given().map(|at| at.value.clone());
     let outside = emulation::outside(table);
     Some(Model { name: name?, scheme, params, kind, cast, prefix, outside })
+}
+
+/// Control packets out of band need a class that they have for themselves.
+fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Notes) {
+    let place = table.params.given().map_or(table.place, |at| at.place);
+    let what = format!("`{scheme}` sends its control packets out of band");
+    if table.live.or(false) {
+        notes
+            .wrong(place, format!("{what}, which is simulated only"))
+            .hint("take the parameters for control packets in band");
+    } else if !net.partial && net.links.iter().all(|link| link.forward.classes.len() < 2) {
+        notes
+            .wrong(place, format!("{what}, and no queue has classes"))
+            .hint("write classes = [1, 1] on links: control packets take the last class, where no data wait");
+    }
 }
 
 /// What goes with a scheme.

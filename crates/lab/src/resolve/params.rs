@@ -1,8 +1,9 @@
 //! Parameters of schemes and of parts of forwarders: checked values, and every default.
 
-use contract::{ParamInfo, ParamList, ParamValue};
-use schemes::{Entry, Resolve};
+use contract::{ParamInfo, ParamList, ParamValue, SenderLaw, Setup};
+use schemes::{Build, Entry, Resolve};
 use stack::ndn;
+use units::Bytes;
 
 use super::linux;
 use crate::schema::file::Flow;
@@ -108,4 +109,13 @@ impl PartParams {
     pub(crate) fn all(&self, given: &[(String, ParamValue)]) -> ParamList {
         (self.resolve)(given).unwrap_or_default()
     }
+}
+
+/// Whether the source of a scheme with these parameters sends control packets that carry no data.
+pub(crate) fn out_of_band(scheme: &str, params: &ParamList) -> bool {
+    let setup = Setup { segment: Bytes::new(1000), header: Bytes::ZERO, initial_window: Bytes::new(1000) };
+    schemes::find(scheme).is_some_and(|entry| match entry.build {
+        Build::Stream { sender, .. } => sender(params, &setup).is_ok_and(|law| law.out_of_band()),
+        Build::Control(_) | Build::Forwarder => false,
+    })
 }

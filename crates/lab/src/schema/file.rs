@@ -110,7 +110,8 @@ tables! {
         queue: Queue,
         /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait.
         mark_above: u32,
-        /// Weights of traffic classes, served by deficit round robin; each class has its own buffer.
+        /// Weights of traffic classes, served by deficit round robin; each class has its own buffer. The last class also takes the
+        /// control packets that streams send out of band.
         classes: Vec<At<u32>>,
         /// Settings that differ in the direction from the second end to the first.
         backward: Port,

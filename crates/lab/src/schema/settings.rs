@@ -114,9 +114,9 @@ macro_rules! settings {
 
 settings! {
     Tcp for TcpConfig {
-        sack, limited_transmit, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart, delayed_ack,
-        ack_delay, quick_acks, ecn, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window, handshake,
-        header
+        sack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart,
+        delayed_ack, ack_delay, quick_acks, ecn, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
+        handshake, header
     }
     Stream for StreamConfig { jitter, feedback, reorder, ecn }
     Player for PlayerConfig { startup, resume, depends; late for waits }

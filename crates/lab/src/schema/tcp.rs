@@ -15,6 +15,9 @@ tables! {
         sack: bool,
         /// Send new data on the first two duplicate acknowledgements. Default: true.
         limited_transmit: bool,
+        /// Fast recovery after three duplicate acknowledgements (RFC 6582). Without it, and with `sack = false`: TCP Tahoe, whose window
+        /// is then one segment, in slow start, as in `Agent/TCP` of ns-2. Default: true.
+        fast_recovery: bool,
         /// When the retransmission timer restarts in NewReno recovery without SACK (RFC 6582 §4). Default: impatient.
         recovery_timer: TimerWord,
         /// How losses are detected with SACK. Default: count; Linux: time.

@@ -11,6 +11,7 @@ use stack::tcp::{self, Demand, LossDetection};
 use units::{Bytes, Duration, Time};
 
 use crate::Plan;
+use crate::resolve::params::out_of_band;
 use crate::schema::file::{Action, Event, File, Flow, Link, TargetTable};
 use crate::schema::ndn::Prefix;
 use crate::schema::read::{At, Field, Notes, shortened};
@@ -148,6 +149,12 @@ impl Whole<'_> {
                 ),
                 (place_of(&tcp.loss_detection), detection && !config.sack, "loss_detection", "sack = true"),
                 (place_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
+                (
+                    place_of(&tcp.fast_recovery),
+                    !config.fast_recovery && config.sack,
+                    "fast_recovery",
+                    "sack = false",
+                ),
                 (place_of(&tcp.ack_delay), delay && !config.delayed_ack, "ack_delay", "delayed_ack = true"),
             ];
             for (place, void, key, needs) in rules {
@@ -304,7 +311,9 @@ impl Whole<'_> {
         };
         let outside = self.blueprint.flows.iter().any(|flow| flow.emulation.is_some());
         let understood = outside || self.blueprint.flows.iter().any(marked);
-        let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0);
+        let apart =
+            |flow: &FlowSpec| flow.scheme.as_deref().is_some_and(|scheme| out_of_band(scheme, &flow.params));
+        let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0 || apart(flow));
         for link in templates.chain(listed) {
             self.link(link, understood, classes, notes);
         }

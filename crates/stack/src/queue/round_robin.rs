@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Verdict};
+use contract::{Backlog, DropReason, Ecn, Header, PacketCx, PacketId, QueueDiscipline, Verdict};
 use units::Bytes;
 
 /// Classes served by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each class sends in proportion to its weight
-/// while it has packets, whatever the sizes of packets.
+/// while it has packets, whatever the sizes of packets. Control packets that streams send out of band take the last class.
 #[derive(Debug)]
 pub struct RoundRobin {
     classes: Vec<Class>,
@@ -64,9 +64,13 @@ impl QueueDiscipline for RoundRobin {
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
         let header = cx.arena.get(packet);
         let (flow, size, ecn) = (header.flow, header.size_bytes, header.ecn);
-        let class = usize::from(self.class_of_flow.get(flow.index()).copied().unwrap_or(0));
         let last = self.classes.len() - 1;
-        let class = &mut self.classes[class.min(last)];
+        let class = match header.header {
+            // out of band
+            Header::StreamControl(_) => last,
+            _ => usize::from(self.class_of_flow.get(flow.index()).copied().unwrap_or(0)).min(last),
+        };
+        let class = &mut self.classes[class];
         let waiting = class.packets.len() as u32;
         if waiting >= self.limit.packets || class.bytes + u64::from(size) > self.limit.bytes.as_u64() {
             return Verdict::Drop(DropReason::QueueFull);
@@ -135,7 +139,7 @@ impl RoundRobin {
 
 #[cfg(test)]
 mod tests {
-    use contract::{Address, Arena, FlowId, Header, Label, Packet, Random};
+    use contract::{Address, Arena, FlowId, Label, Packet, Random, StreamHeader};
     use units::Time;
 
     use super::*;
@@ -179,6 +183,31 @@ mod tests {
         }
         let ratio = sent[1] as f64 / sent[0] as f64;
         assert!((ratio - 3.0).abs() < 0.02, "{sent:?}");
+    }
+
+    #[test]
+    fn control_packets_out_of_band_overtake_the_data_of_their_flow_in_the_last_class() {
+        let limit = ClassLimit { packets: 100, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
+        let mut queue = RoundRobin::new(&[1, 1], vec![0], limit);
+        let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
+        let mut cx = PacketCx {
+            now: Time::ZERO,
+            random: &mut random,
+            arena: &mut arena,
+            dropped: &mut dropped,
+            marked: 0,
+        };
+        let control = Packet { header: Header::StreamControl(StreamHeader::default()), ..packet(0, 40) };
+        for waiting in [packet(0, 1500), packet(0, 1500), packet(0, 1500), control] {
+            let id = cx.arena.insert(waiting);
+            queue.enqueue(id, &mut cx);
+        }
+        let mut sizes = Vec::new();
+        while let Some(id) = queue.dequeue(&mut cx) {
+            sizes.push(cx.arena.get(id).size_bytes);
+        }
+        // class 0 may send 1514 bytes before it is the other's turn
+        assert_eq!(sizes, [1500, 40, 1500, 1500]);
     }
 
     #[test]

@@ -83,14 +83,7 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
 
     #[inline]
     fn on_data(&mut self, packet: &Packet, header: StreamHeader, cx: &mut Cx<'_>) {
-        let data = Arrival {
-            seq: header.seq,
-            size: packet.size(),
-            bytes_before: header.bytes_before,
-            sent_at: packet.sent_at,
-            marked: packet.ecn == Ecn::Marked,
-            label: packet.label,
-        };
+        let data = arrival(packet, header);
         let Self { law, gaps, answers, .. } = self;
         let place = gaps.arrived(data.seq, |first_missing, packets| {
             cx.count(Count::Missing, packets);
@@ -136,6 +129,19 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
     }
 }
 
+/// A packet of the source as the law sees it.
+#[inline]
+fn arrival(packet: &Packet, header: StreamHeader) -> Arrival {
+    Arrival {
+        seq: header.seq,
+        size: packet.size(),
+        bytes_before: header.bytes_before,
+        sent_at: packet.sent_at,
+        marked: packet.ecn == Ecn::Marked,
+        label: packet.label,
+    }
+}
+
 impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
     #[inline]
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
@@ -160,6 +166,10 @@ impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
             Input::Packet(packet) => match (packet.header, &mut self.attachment) {
                 (Header::Stream(header), _) if self.running && packet.flow == cx.flow() => {
                     self.on_data(packet, header, cx);
+                }
+                (Header::StreamControl(header), _) if self.running && packet.flow == cx.flow() => {
+                    let control = arrival(packet, header);
+                    self.law.on_control(&control, &mut ReceiverCx::new(cx, &mut self.answers));
                 }
                 (Header::Signal(signal), Some(attachment)) => {
                     if attachment.on_signal(&signal, packet.source, cx) {

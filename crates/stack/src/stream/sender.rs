@@ -31,6 +31,8 @@ pub struct Sender<L> {
     /// Its place in a name-based network; none where packets go by address.
     attachment: Option<Box<Attachment>>,
     packet: Bytes,
+    /// Size of a control packet.
+    control: Bytes,
     ecn: Ecn,
     pacer: Pacer,
     /// The frames that it carries; endless data where there are none.
@@ -54,6 +56,7 @@ impl<L: SenderLaw> Sender<L> {
             to,
             attachment: None,
             packet: config.packet,
+            control: config.feedback,
             ecn: if config.ecn { Ecn::Capable } else { Ecn::NotCapable },
             pacer: Pacer::new(config.packet, config.jitter),
             modes: config
@@ -171,6 +174,12 @@ impl<L: SenderLaw> Sender<L> {
         cx.send(self.to, size, self.ecn, Header::Stream(header), label);
         self.seq += 1;
         self.bytes_before += size.as_u64();
+        let after = Sending { seq: self.seq, size: self.control, bytes_before: self.bytes_before };
+        if let Some(label) = self.law.control(&after, cx) {
+            let header =
+                StreamHeader { seq: self.seq, bytes_before: self.bytes_before, piece: Piece::default() };
+            cx.send(self.to, self.control, Ecn::NotCapable, Header::StreamControl(header), label);
+        }
         let now = cx.now();
         self.pacer.sent(size, now, cx.random());
         self.follow(cx);

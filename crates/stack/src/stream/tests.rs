@@ -13,10 +13,18 @@ struct Told {
     alarm: Time,
     heard: Vec<&'static str>,
     stamped: Vec<Sending>,
+    /// A control packet goes after each packet of data that has a number divisible by this; 0 for none.
+    control_every: u64,
 }
 
 fn told(rate: Rate) -> Told {
-    Told { allowance: Allowance::rate(rate), alarm: Time::NEVER, heard: Vec::new(), stamped: Vec::new() }
+    Told {
+        allowance: Allowance::rate(rate),
+        alarm: Time::NEVER,
+        heard: Vec::new(),
+        stamped: Vec::new(),
+        control_every: 0,
+    }
 }
 
 impl SenderLaw for Told {
@@ -41,6 +49,10 @@ impl SenderLaw for Told {
     }
     fn wake(&self) -> Time {
         self.alarm
+    }
+    fn control(&mut self, after: &Sending, _cx: &mut Cx<'_>) -> Option<Label> {
+        let due = self.control_every > 0 && (after.seq - 1) % self.control_every == 0;
+        due.then_some(Label([after.seq, after.bytes_before, after.size.as_u64(), 9]))
     }
     fn on_idle(&mut self, _cx: &mut Cx<'_>) {
         self.heard.push("idle");
@@ -95,6 +107,40 @@ fn packets_leave_exactly_at_the_allowed_rate() {
     ));
     assert_eq!(last.label, Label([52_500, 1, 2, 3]));
     assert_eq!(sender.law().stamped.len(), 52_501);
+}
+
+#[test]
+fn control_packets_follow_the_data_that_they_count_and_take_none_of_its_time() {
+    let mut bench = Bench::new(1);
+    let law = Told { control_every: 3, ..told(Rate::from_mbps(8)) };
+    let config = Config { feedback: Bytes::new(40), ..exact(1000) };
+    let mut sender = Sender::new(&config, law, OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    let sent = bench.run(&mut sender, at(4));
+    let seen: Vec<_> = sent
+        .iter()
+        .map(|packet| {
+            let (kind, StreamHeader { seq, bytes_before, .. }) = match packet.header {
+                Header::Stream(header) => ("data", header),
+                Header::StreamControl(header) => ("control", header),
+                ref other => panic!("{other:?}"),
+            };
+            (kind, packet.sent_at, seq, bytes_before, packet.size_bytes)
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("data", at(0), 0, 0, 1000),
+            ("control", at(0), 1, 1000, 40),
+            ("data", at(1), 1, 1000, 1000),
+            ("data", at(2), 2, 2000, 1000),
+            ("data", at(3), 3, 3000, 1000),
+            ("control", at(3), 4, 4000, 40),
+            ("data", at(4), 4, 4000, 1000),
+        ]
+    );
+    assert_eq!(sent[5].label, Label([4, 4000, 40, 9]));
 }
 
 #[test]

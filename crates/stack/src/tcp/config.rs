@@ -33,6 +33,9 @@ pub struct Config {
     pub sack: bool,
     /// Send new data on the first two duplicate acknowledgements [RFC3042]. On in ns-2 and Linux.
     pub limited_transmit: bool,
+    /// Fast recovery after a fast retransmit [RFC5681 §3.2, RFC6582]. Without it, and without SACK: TCP Tahoe, which after the third duplicate
+    /// acknowledgement does what it does after a timeout, slow start from one segment over all that is out [J88; ns-2: `Agent/TCP`].
+    pub fast_recovery: bool,
     /// When the retransmission timer starts again during a recovery without SACK.
     pub recovery_timer: RecoveryTimer,
     /// What shows a loss, with SACK.
@@ -144,6 +147,7 @@ impl Default for Config {
             max_rto: Duration::from_secs(60),
             sack: true,
             limited_transmit: true,
+            fast_recovery: true,
             recovery_timer: RecoveryTimer::Impatient,
             loss_detection: LossDetection::Count,
             tail_probe: false,

@@ -106,6 +106,7 @@ struct Settings {
     ecn: bool,
     idle_restart: bool,
     limited_transmit: bool,
+    fast_recovery: bool,
     undo: bool,
     steady_timer: bool,
 }
@@ -123,6 +124,7 @@ impl<C: CongestionControl> Sender<C> {
                 ecn: config.ecn,
                 idle_restart: config.idle_restart,
                 limited_transmit: config.limited_transmit,
+                fast_recovery: config.fast_recovery || config.sack,
                 undo: config.undo,
                 steady_timer: config.recovery_timer == RecoveryTimer::Steady,
             },

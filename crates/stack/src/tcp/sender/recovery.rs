@@ -1,4 +1,4 @@
-//! TCP losses, timeouts and marks without SACK: fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582), the retransmission timer (RFC 6298 §5),
+//! TCP losses, timeouts and marks without SACK: fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582) or slow start (Tahoe), the retransmission timer (RFC 6298 §5),
 //! explicit congestion notification (RFC 3168 §6.1), spurious retransmissions (RFC 3522, RFC 4015).
 
 use contract::{Cause, Congestion, CongestionControl, Count, Cx};
@@ -105,7 +105,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         self.recovery.duplicates += 1;
         if self.recovery.duplicates >= DUPLICATES {
-            self.enter_recovery(cx);
+            if self.settings.fast_recovery { self.enter_recovery(cx) } else { self.retransmit_all(cx) }
         } else if self.settings.limited_transmit {
             self.seq.base += segment;
         }
@@ -129,11 +129,22 @@ impl<C: CongestionControl> Sender<C> {
         self.timer.start(cx.now());
     }
 
+    /// Fast retransmit without fast recovery, TCP Tahoe: the timer has as good as expired, but the next timeout is no longer
+    /// [J88 §3, appendix D; ns-2: TcpAgent::dupack_action].
+    fn retransmit_all(&mut self, cx: &mut Cx<'_>) {
+        let in_flight = self.flight_at_loss();
+        self.start_over(in_flight, true, self.settings.undo, cx);
+    }
+
+    /// What was in flight when duplicate acknowledgements show a loss; what limited transmit sent does not count [RFC5681 §3.2 step 2].
+    fn flight_at_loss(&self) -> u64 {
+        let segment = self.segment();
+        (self.seq.high - self.seq.una).min((self.permit.window / segment).max(1) * segment)
+    }
+
     /// What every recovery begins with: the law cuts, and the data that is out is noted.
     pub(super) fn begin_recovery(&mut self, cx: &mut Cx<'_>) {
-        let segment = self.segment();
-        // what limited transmit sent does not count                                 [RFC5681 §3.2 step 2]
-        let in_flight = (self.seq.high - self.seq.una).min((self.permit.window / segment).max(1) * segment);
+        let (segment, in_flight) = (self.segment(), self.flight_at_loss());
         let marked = self.recovery.reducing;
         if marked {
             // what is lost in a round that a mark began belongs to that reduction     [Linux: tcp_enter_recovery]
@@ -240,18 +251,22 @@ impl<C: CongestionControl> Sender<C> {
         self.timer.back_off();
         // of what was sent during a repair, all but a window has left the network
         let repairing = self.repairing();
-        let in_flight = Bytes::new(if repairing {
-            self.flight().min(self.permit.window)
-        } else {
-            self.seq.next - self.seq.una
-        });
+        let in_flight =
+            if repairing { self.flight().min(self.permit.window) } else { self.seq.next - self.seq.una };
+        // of losses under repair a timeout is no news, and the segment may have been retransmitted just before
+        let doubtful = first && self.settings.undo && !repairing && !self.first_was_resent();
+        self.start_over(in_flight, first, doubtful, cx);
+    }
+
+    /// Slow start from one segment, over all that is out. `first` where the law lowers its threshold, `doubtful` where the retransmission
+    /// may prove needless.
+    fn start_over(&mut self, in_flight: u64, first: bool, doubtful: bool, cx: &mut Cx<'_>) {
+        let in_flight = Bytes::new(in_flight);
         let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
         self.law.on_congestion(&event, cx);
         if first {
             cx.count(Count::Episodes, 1);
         }
-        // of losses under repair a timeout is no news, and the segment may have been retransmitted just before
-        let doubtful = first && self.settings.undo && !repairing && !self.first_was_resent();
         self.recovery.doubt_since = if doubtful { cx.now() } else { Time::NEVER };
         self.recovery.cwr_due = true;
         self.recovery.end(&mut self.seq);
