@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from ._claims import Claim
+    from ._profiles import Profile
     from ._readings import Comparison, Reading
 
 Tree = dict[str, Any]
@@ -377,6 +378,8 @@ class Paper(Study):
 
     claims: Callable[[], Sequence[Claim]]
     """Reads them; raises ``ValueError`` for what is wrong in the file."""
+    profiles: Callable[[], Sequence[Profile]] = tuple
+    """Other set-ups in which each claim is judged as well, when the whole paper is reproduced."""
     readings: Callable[[], Sequence[Reading]] = tuple
     """What the paper leaves open, with the options for it."""
 
@@ -417,12 +420,20 @@ class Reproduction:
     """Of a paper, which makes claims; otherwise a comparison of our own."""
     emulated: bool = False
     """Simulation and emulation stand side by side: claims have `simulated` as well, and runs say whether they are valid."""
+    profiles: dict[str, str] = field(default_factory=dict)
+    """Other set-ups in which claims were judged as well: name, and what it is. Claims have `profiles`, by name."""
 
     def counts(self) -> dict[str, Any]:
         """Claims by verdict, without those by construction, literal or derived; and what is left out."""
         from ._judge import counts
 
         return counts(self.claims)
+
+    def profile_counts(self, name: str) -> dict[str, int]:
+        """Claims by verdict in a profile."""
+        from ._profiles import counts
+
+        return counts(self.claims, name, VERDICTS)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything that fits JSON; figures without their drawings."""
@@ -441,6 +452,10 @@ class Reproduction:
             "no_mutant_kills": unharmed(self.claims),
             "notes": self.notes,
             "choices": self.choices,
+            "profiles": [
+                {"name": name, "what": what, "counts": self.profile_counts(name)}
+                for name, what in self.profiles.items()
+            ],
             "claims": self.claims,
             "figures": [
                 {"id": name, "title": figure.title, "caption": figure.caption}

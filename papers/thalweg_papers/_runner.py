@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from thalweg import Scenario, plots
 from thalweg.jobs import Control, Job, SampleFile, Standing, digest
 from thalweg.jobs import run as run_jobs
 
-from . import _claims, _common, _cost, _judge, _mutants, _read
+from . import _claims, _common, _cost, _judge, _mutants, _profiles, _read
 from ._base import (
     Experiment,
     ExperimentKey,
@@ -93,25 +94,39 @@ def carry_out(
         else set(experiments)
     )
     scale = Scale(study.quick_factor, fewer=True) if quick else Scale()
-    runs = plan(experiments.values(), wanted, scale, seed)
-    samples = run_all(runs, jobs=jobs, out=out, progress=progress)
+    profiles = study.profiles() if isinstance(study, Paper) and figure is None else ()
+    judges = {name for claim in claims if claim.measure for name in claim.measure.experiments}
+    planned = [plan(experiments.values(), wanted, scale, seed)]
+    planned += [plan(p.experiments(experiments, scale).values(), judges, scale, seed) for p in profiles]
+    done = iter(run_all([run for runs in planned for run in runs], jobs=jobs, out=out, progress=progress))
+    samples, *others = [list(itertools.islice(done, len(runs))) for runs in planned]
     collected = collect(samples)
 
     figures, tables = draw_all((spec.id, partial(spec.draw, collected, scale)) for spec in figure_specs)
     verdicts = list(judged(claims, collected, experiments, whole=figure is None, quick=quick))
+    for profile, found in zip(profiles, others, strict=True):
+        beside = Samples({**collected.by_case, **collect(found).by_case})
+        rows = judged(claims, beside, experiments, whole=True, quick=quick)
+        for claim, row in zip(verdicts, rows, strict=True):
+            claim.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
     return Reproduction(
         paper=study.name,
         title=study.title,
         claims=verdicts,
         figures=figures,
         tables=tables,
-        runs=[_row(run, sample) for run, sample in samples],
+        runs=[
+            _row(run, sample, name)
+            for name, found in zip(("", *(p.name for p in profiles)), (samples, *others), strict=True)
+            for run, sample in found
+        ],
         choices=dict(study.choices()),
         notes=notes(study, scale, figure),
         quick=quick,
         seed=seed,
         figure=None if figure is None else figure_specs[0].id,
         of_paper=study.of_paper,
+        profiles={profile.name: profile.sentence for profile in profiles},
     )
 
 
@@ -223,9 +238,9 @@ def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:
     return min(most, dict(experiment.fewer).get(variant, most))
 
 
-def _row(run: Run, sample: Sample) -> dict[str, Any]:
+def _row(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:
     return {
-        "experiment": str(run.experiment.name),
+        "experiment": f"{run.experiment.name}, {profile}" if profile else str(run.experiment.name),
         "variant": run.variant,
         "seed": run.seed,
         "trace_hash": sample.get("trace_hash", ""),

@@ -14,5 +14,6 @@ PAPER = Paper(
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     readings=call_loader(__name__, "readings", "readings"),
+    profiles=call_loader(__name__, "all_profiles", "profiles"),
 )
 """Experiments, measures, figures and claims, and two comparisons that the paper does not make."""

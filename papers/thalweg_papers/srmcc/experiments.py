@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._base import Experiment, ExperimentKey
-from . import beyond, extracts, others, rules, scenarios
+from . import beyond, extracts, ns2, others, rules, scenarios
 from .keys import Key
 
 SEEDS = 10
@@ -45,6 +45,15 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             tuple(f"{n}-{scheme}" for n in (1, 2, 3) for scheme in scenarios.SCHEMES),
             scenarios.noisy_case,
             extracts.gamma_case,
+            seeds=SEEDS,
+            weight=0.4,
+        ),
+        Experiment(
+            Key.NS2,
+            "§5.1, the connections of scenario 1 without the group, as ns-2 has run them",
+            ns2.VARIANTS,
+            ns2.case,
+            ns2.keep,
             seeds=SEEDS,
             weight=0.4,
         ),

@@ -7,7 +7,7 @@ from typing import Any
 from .. import _plot
 from .._base import Figure, FigureSpec, Samples, Scale, Table
 from .._common import over_seeds, plain, quick_note, series_table, short, table
-from . import audit, beyond_figures, measures, scenarios
+from . import audit, beyond_figures, measures, ns2, scenarios
 from .keys import Key
 from .measures import mean_and_interval
 from .scenarios import NAMES, RECONSTRUCTED, SCHEMES
@@ -348,6 +348,7 @@ def figure_specs() -> list[FigureSpec]:
         FigureSpec("figure-10", "Loss", four, figure_10),
         FigureSpec("figure-11", "Feedback", four, figure_11),
         FigureSpec("phase-effects", "Phase effects", (Key.SCENARIOS, Key.NOISE), phase_effects),
+        FigureSpec("ns-2", "TCP here and in ns-2", (Key.NS2,), ns2.beside),
         *beyond_figures.figure_specs(),
     ]
 

@@ -12,6 +12,7 @@ class Key(ExperimentKey):
     GAMMA = "gamma"
     GROUPS = "groups"
     NOISE = "noise"
+    NS2 = "ns-2"
     TREE = "tree"
     LARGE_GROUPS = "large groups"
     COST = "cost"

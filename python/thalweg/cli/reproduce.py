@@ -329,6 +329,13 @@ def _print_claims(done: Any) -> None:
             "measured": _measured(claim),
             "ratio": ", ".join("–" if ratio is None else number(ratio) for ratio in claim["ratios"].values()),
             "verdict": _sign(claim["verdict"]) if narrow else _verdict(claim["verdict"]),
+            **{
+                name: _measured(one)
+                .append(" ")
+                .append_text(_sign(one["verdict"]))
+                .append(" (fitted)" * one["fitted"])
+                for name, one in claim.get("profiles", {}).items()
+            },
         }
         for claim in done.claims
     ]
@@ -336,9 +343,9 @@ def _print_claims(done: Any) -> None:
         columns = [column for column in columns if column[0] != "ratio"]
     if narrow:
         columns[-1] = ("verdict", "")
-    print_table(
-        done.title, columns, rows, first=("claim", "verdict", "measured", "paper", "statement", "ratio")
-    )
+    columns += [(name, name) for name in done.profiles]
+    first = ("claim", "verdict", "measured", *done.profiles, "paper", "statement", "ratio")
+    print_table(done.title, columns, rows, first=first)
     counts = done.counts()
     lines = [
         Text("  ").join(
@@ -356,6 +363,11 @@ def _print_claims(done: Any) -> None:
     lines.append(Text(f"mutants killed: {counts['mutants_killed']}", style="dim"))
     if record["no_mutant_kills"]:
         lines.append(Text(f"no mutant kills: {', '.join(record['no_mutant_kills'])}", style="yellow"))
+    for name, what in done.profiles.items():
+        each = ", ".join(
+            f"{count} {verdict}" for verdict, count in done.profile_counts(name).items() if count
+        )
+        lines += [Text(f"{name}, apart from these totals: {each}"), Text(what, style="dim")]
     for line in lines:
         screen.print(line)
 

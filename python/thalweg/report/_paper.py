@@ -87,6 +87,7 @@ def page(folder: Path) -> str:
             {**entry, "label": _label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
         ],
         choices=record["choices"],
+        profiles=record.get("profiles", []),
         method=_method(record),
         runs=runs,
         run_columns=[(key, key.replace("_", " ")) for key in runs[0]] if runs else [],

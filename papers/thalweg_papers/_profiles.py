@@ -1,0 +1,68 @@
+"""Profiles: another set-up of all of a paper's experiments, in which each claim is judged once more, apart from the totals.
+
+A profile changes scenarios and nothing else. What it leaves as it is does not run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ._base import Experiment, ExperimentKey, Scale, Tree
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A set-up that a paper may have had, beside the one that its headline verdicts are of."""
+
+    name: str
+    sentence: str
+    """What it is, and why it is worth a look."""
+    change: Callable[[Tree], None]
+    """Edits a scenario in place; it is given a copy. A scenario that it does not concern is left as it is."""
+    fitted: tuple[str, ...] = ()
+    """Claims that helped to choose what the profile changes: passing them in it is no independent evidence."""
+
+    def experiments(
+        self, usual: Mapping[ExperimentKey, Experiment], scale: Scale
+    ) -> dict[ExperimentKey, Experiment]:
+        """The experiments of which a scenario is another in this profile, with these scenarios."""
+        edited = {
+            key: replace(experiment, tree=self._edited(experiment))
+            for key, experiment in usual.items()
+            if experiment.measure is None
+        }
+        return {
+            key: experiment
+            for key, experiment in edited.items()
+            if any(experiment.tree(v, scale) != usual[key].tree(v, scale) for v in experiment.variants)
+        }
+
+    def _edited(self, experiment: Experiment) -> Callable[[str, Scale], Tree]:
+        def tree(variant: str, scale: Scale) -> Tree:
+            edited = deepcopy(experiment.tree(variant, scale))
+            self.change(edited)
+            return edited
+
+        return tree
+
+
+def verdict(row: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
+    """What a claim's row has of a profile: of the row that was judged in it."""
+    return {**{key: row[key] for key in SHOWN}, "fitted": row["id"] in profile.fitted}
+
+
+SHOWN = ("measured", "unit", "ci95", "n", "verdict", "reason", "quantities", "checks")
+"""What a row says of a claim in a profile."""
+
+
+def counts(claims: Sequence[Mapping[str, Any]], profile: str, verdicts: Sequence[str]) -> dict[str, int]:
+    """Claims by verdict in a profile: the same rows as those of the headline."""
+    found = [
+        claim["profiles"][profile]["verdict"]
+        for claim in claims
+        if claim["evidence"] in ("independent", "fitted") and profile in claim.get("profiles", {})
+    ]
+    return {verdict: found.count(verdict) for verdict in verdicts}
