@@ -29,8 +29,8 @@ LEFT = {
     "benches": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab"},
 }
 
-# Tests may look to the right: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests of `lab`, so that
-# the tests of a scheme are built without it.
+# Tests may look to the right: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests
+# of `lab`, so that the tests of a scheme are built without it.
 TESTS_LEFT = {"stack": {"schemes"}, "emulate": {"lab"}}
 
 # Outside libraries below `lab`: few, and each for a reason that stands here.
