@@ -32,6 +32,7 @@ pub mod coopcon;
 pub mod cubic;
 pub mod cvihis;
 pub mod flecom;
+pub mod gcc;
 pub mod his;
 pub mod hobhis;
 pub mod icp;
@@ -78,6 +79,7 @@ registry! {
     stream {
         asmp: Asmp,
         cvihis: Cvihis,
+        gcc: Gcc,
         mca: Mca,
         perif_ecn: PerifEcn,
         pgmcc: Pgmcc,

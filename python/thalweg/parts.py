@@ -795,10 +795,10 @@ class Flow(Part):
     - `name` (text): Its name.
     - `group` (text): Name of the group under which reports list it. Default: its own name.
     - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
-    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `coopcon`, `cubic`, `cvihis`, `flecom`, `his`, `hobhis`, `icp`,
-      `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`, `pcon`,
-      `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-control
-      scheme, by its name in the catalogue.
+    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `coopcon`, `cubic`, `cvihis`, `flecom`, `gcc`, `his`, `hobhis`,
+      `icp`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`,
+      `pcon`, `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-
+      control scheme, by its name in the catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `kernel` (text): Emulation: use TCP of the Linux kernel with this congestion control, such as "reno",
       "cubic" or "bbr". The endpoints are `real` nodes. A simulation uses Thalweg's TCP with the scheme of the

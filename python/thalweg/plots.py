@@ -48,6 +48,7 @@ SCHEME_COLOURS = {
     "cubic": "#dd7a30",
     "cvihis": "#2b5c9e",
     "flecom": "#6a6a6a",
+    "gcc": "#d1495b",
     "his": "#3aa0c4",
     "hobhis": "#6f8f3a",
     "icp": "#c2508f",

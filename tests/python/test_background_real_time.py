@@ -40,7 +40,7 @@ def test_the_schemes_are_those_of_the_catalogue():
     real = {way.scheme for way in scenarios.REAL.values()}
     assert low | real <= known
     assert low == {"cvihis", "ledbat", "ledbat_pp", "tcp_lp", "reno"}
-    assert real == {"cvihis", "tfrc", "bbr", "reno", "cubic"}
+    assert real == {"cvihis", "tfrc", "gcc", "bbr", "reno", "cubic"}
 
 
 @pytest.mark.parametrize("case", ALL)
@@ -199,4 +199,4 @@ def test_the_figure_has_every_network():
     for label in ("20 / 40", "200 / 360"):
         assert label in drawn.svg
     summary = list(figures.real_summary(samples, Scale()).rows())
-    assert [row["share_beside_BBR_percent"] for row in summary] == [50.0] * 5
+    assert [row["share_beside_BBR_percent"] for row in summary] == [50.0] * 6

@@ -16,7 +16,7 @@ BACKGROUND = Study(
 
 REAL_TIME = Study(
     name="real-time",
-    title="Real time: CVIHIS in real-time mode, TFRC and BBR beside NewReno, CUBIC and BBR",
+    title="Real time: CVIHIS in real-time mode, TFRC, GCC and BBR beside NewReno, CUBIC and BBR",
     experiments=mapping_loader(__name__, "REAL_TIME", "experiments"),
     figure_specs=call_loader(__name__, "real_time_figure_specs", "figures"),
     choices=mapping_loader(__name__, "REAL_TIME_CHOICES", "scenarios"),

@@ -101,6 +101,7 @@ LOW: dict[str, Way] = {
 REAL: dict[str, Way] = {
     "cvihis": Way("CVIHIS, real-time", "cvihis", {"mode": "real_time"}),
     "tfrc": Way("TFRC", "tfrc"),
+    "gcc": Way("GCC", "gcc"),
     "bbr": BBR,
     "reno": RENO,
     "cubic": CUBIC,

@@ -1,0 +1,106 @@
+//! GCC at the receiver: the delay-based controller, and what arrived and what did not.
+
+use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use units::{Duration, Time};
+
+use super::arrival::{Filter, Groups};
+use super::detector::{Detector, Signal};
+use super::rate::{RateControl, State};
+use super::words::{Heading, Report};
+use crate::gcc::Params;
+use crate::shared::ReceiveRate;
+
+/// The receiver's law [GCC02 §5]. Constant state, no timers: it speaks when data arrive.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    params: Box<Params>,
+    groups: Groups,
+    filter: Filter,
+    detector: Detector,
+    control: RateControl,
+    arriving: ReceiveRate,
+    /// Number of the newest packet.
+    newest: Option<u64>,
+    received: u64,
+    lost: u64,
+    /// As the newest data say.
+    rtt: Option<Duration>,
+    /// When the next report is due.
+    due: Time,
+}
+
+impl Receiver {
+    /// A receiver.
+    pub(crate) fn new(params: &Params) -> Self {
+        Self {
+            groups: Groups::new(params),
+            filter: Filter::new(params),
+            detector: Detector::new(params),
+            control: RateControl::new(params, Time::ZERO),
+            arriving: ReceiveRate::new(),
+            newest: None,
+            received: 0,
+            lost: 0,
+            rtt: None,
+            due: Time::ZERO,
+            params: Box::new(params.clone()),
+        }
+    }
+
+    /// Runs the rate control and reports.
+    fn report(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let now = cx.now();
+        let received = self.arriving.over(self.params.receive_window, 1);
+        let rtt = self.rtt.unwrap_or(self.params.initial_rtt);
+        self.control.update(self.detector.signal(), received, rtt, now);
+        self.due = now + self.params.feedback_interval;
+        let rate = self.control.rate();
+        let (received, lost) = (self.received, self.lost);
+        cx.feedback(Report { rate_bps: (rate + 0.5) as u64, echo: data.sent_at, received, lost }.encode());
+        if cx.probing() {
+            cx.probe("delay_based_rate", rate);
+            cx.probe("delay_trend", self.detector.compared() / 1e3);
+            cx.probe("overuse_threshold", self.detector.threshold() / 1e3);
+            if let Some(rate) = self.arriving.over(self.params.receive_window, 1) {
+                cx.probe("receive_rate", rate);
+            }
+        }
+    }
+}
+
+impl ReceiverLaw for Receiver {
+    fn on_loss(&mut self, gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
+        self.lost += gap.packets;
+    }
+
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let Some(heading) = Heading::decode(data.label) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        let now = cx.now();
+        self.received += 1;
+        self.arriving.record(now, data.size, self.params.receive_window);
+        if self.newest.is_some_and(|newest| data.seq < newest) {
+            // it was counted as lost; packets out of order are ignored by the arrival-time model   [GCC02 §5.1]
+            self.lost = self.lost.saturating_sub(1);
+            return;
+        }
+        self.newest = Some(data.seq);
+        self.rtt = heading.rtt.or(self.rtt);
+        if let Some(variation) = self.groups.packet(data.sent_at, now) {
+            let trend = self.filter.group(variation);
+            self.detector.group(trend, now);
+        }
+        // as soon as congestion is detected, and otherwise from time to time                       [GCC02 §3]
+        let congested = self.detector.signal() == Signal::Overuse && self.control.state() != State::Decrease;
+        if congested || now >= self.due {
+            self.report(data, cx);
+        }
+    }
+
+    fn on_start(&mut self, cx: &mut ReceiverCx<'_, '_>) {
+        *self = Self::new(&self.params);
+        self.control = RateControl::new(&self.params, cx.now());
+    }
+}

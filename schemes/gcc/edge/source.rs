@@ -1,0 +1,123 @@
+//! GCC at the source: the loss-based controller, and the lesser of the two rates.
+
+use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
+use units::{Duration, Rate, Time};
+
+use super::words::{Heading, Report};
+use crate::gcc::Params;
+
+/// The source's law [GCC02 §6]. Rates in bit/s.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Box<Params>,
+    /// A: what the delay-based controller permits, as last reported.
+    delay_based: f64,
+    /// As: what the loss-based controller permits.
+    loss_based: f64,
+    /// Packets that had arrived and were lost when the loss-based controller last ran.
+    received: u64,
+    lost: u64,
+    /// Smoothed round-trip time, in seconds; none before the first report.
+    srtt: Option<f64>,
+    started_at: Time,
+    /// Without a report until then the rate is halved.
+    silent_at: Time,
+}
+
+impl Sender {
+    /// A source.
+    pub(crate) fn new(params: &Params) -> Self {
+        let rate = params.initial_rate.as_bps_f64();
+        Self {
+            delay_based: rate,
+            loss_based: rate,
+            received: 0,
+            lost: 0,
+            srtt: None,
+            started_at: Time::NEVER,
+            silent_at: Time::NEVER,
+            params: Box::new(params.clone()),
+        }
+    }
+
+    /// The sending rate: min(As, A)                                                            [GCC02 §6]
+    fn rate(&self) -> f64 {
+        let (least, most) = (self.params.min_rate.as_bps_f64(), self.params.max_rate.as_bps_f64());
+        self.loss_based.min(self.delay_based).clamp(least, most)
+    }
+
+    /// Runs the loss-based controller over what `report` says beyond its last run.
+    fn judge_loss(&mut self, report: &Report, cx: &mut Cx<'_>) {
+        let (received, lost) = (report.received - self.received, report.lost.saturating_sub(self.lost));
+        if received + lost < u64::from(self.params.loss_packets) {
+            return;
+        }
+        (self.received, self.lost) = (report.received, report.lost);
+        let ratio = lost as f64 / (received + lost) as f64;
+        // differs: As(i−1) is the rate that is sent, or As would grow without end while A is the lesser
+        let before = self.rate();
+        if ratio < self.params.low_loss {
+            // As(i) = 1.05·As(i−1)                                                             [GCC02 §6]
+            self.loss_based = self.params.loss_growth * before;
+        } else if ratio > self.params.high_loss {
+            // As(i) = As(i−1)·(1 − 0.5·p)                                                      [GCC02 §6]
+            self.loss_based = before * (1.0 - self.params.loss_cut * ratio);
+            cx.count(Count::Episodes, 1);
+        }
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let fitting = |it: &Report| {
+            (self.started_at..=now).contains(&it.echo) && it.received >= self.received && it.rate_bps > 0
+        };
+        let Some(report) = Report::decode(feedback.label).filter(fitting) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        let sample = now - report.echo;
+        cx.measured_rtt(sample);
+        let s = sample.as_secs_f64();
+        // RTT ← 7/8 RTT + 1/8 s
+        let srtt = self.srtt.map_or(s, |srtt| srtt + (s - srtt) * self.params.rtt_gain);
+        self.srtt = Some(srtt);
+        self.delay_based = report.rate_bps as f64;
+        self.judge_loss(&report, cx);
+        self.silent_at = now + self.params.timeout;
+        if cx.probing() {
+            cx.probe("srtt", srtt);
+            cx.probe("loss_based_rate", self.loss_based);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate()))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.started_at = cx.now();
+        self.silent_at = cx.now() + self.params.timeout;
+    }
+
+    #[inline]
+    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        Heading { rtt: self.srtt.map(Duration::from_secs_f64) }.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if self.silent_at <= cx.now() {
+            self.loss_based = self.rate() / 2.0;
+            self.silent_at = cx.now() + self.params.timeout;
+            cx.count(Count::Timeouts, 1);
+            cx.event("silence", self.rate());
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.silent_at
+    }
+}

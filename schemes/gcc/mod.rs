@@ -1,0 +1,127 @@
+//! GCC: video that keeps queues short by the trend of its delay, and takes notice of heavy loss.
+
+use contract::{Documented, Family, Scheme, Setup, Source, params};
+use units::{Duration, Rate};
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Receiver, Sender};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "gcc",
+    title: "Google congestion control for real-time communication",
+    families: &[Family::Ip],
+    sources: &[
+        Source {
+            key: "GCC02",
+            text: "S. Holmer, H. Lundin, G. Carlucci, L. De Cicco, S. Mascolo: A Google Congestion Control Algorithm for Real-Time Communication, draft-ietf-rmcat-gcc-02, 2016",
+        },
+        Source {
+            key: "CDHM17",
+            text: "G. Carlucci, L. De Cicco, S. Holmer, S. Mascolo: Congestion Control for Web Real-Time Communication, IEEE/ACM Transactions on Networking 25(5), 2017",
+        },
+    ],
+    documented: Documented::Full,
+    series: &[
+        ("srtt", "s", "flow", "smoothed round-trip time"),
+        ("loss_based_rate", "bps", "flow", "rate that the loss-based controller permits"),
+        ("delay_based_rate", "bps", "receiver", "rate that the delay-based controller permits"),
+        ("receive_rate", "bps", "receiver", "rate at which data arrived over the last window"),
+        (
+            "delay_trend",
+            "s",
+            "receiver",
+            "filtered variation of the delay between groups of packets, as it is compared with the threshold",
+        ),
+        ("overuse_threshold", "s", "receiver", "trend of the delay above which the link is over-used"),
+    ],
+    reorder: 1,
+};
+
+params! {
+    /// Packets that are sent within this time form a group, and those that arrive within it after a wait.
+    burst_time: Duration = Duration::from_millis(5), within "1 us"..="1 s", from "GCC02 §5.2, Table 1";
+    /// Maximum time over which packets that arrive in a burst join one group.
+    max_group_time: Duration = Duration::from_millis(100), within "1 us"..="10 s", from "our choice: GCC02 has no limit, and while a queue drains at more than 200 packets per second no group would ever end";
+    /// Variance of the state noise, in ms².
+    q: f64 = 0.001, within 0.0..=1000.0, from "GCC02 §5.3, Table 1";
+    /// Initial variance of the estimate, in ms².
+    e0: f64 = 0.1, within 0.0..=1000.0, from "GCC02 §5.3, Table 1";
+    /// Gain of the measurement noise at 30 groups per second.
+    chi: f64 = 0.01, within 0.001..=0.1, from "GCC02 §5.3, Table 1: within 0.001 and 0.1; our choice of the value: the geometric middle";
+    /// The trend is multiplied by the number of variations seen, at most by this number, before it is compared with the threshold; 1 compares the trend itself.
+    max_deltas: u32 = 60, within 1..=1000, from "our choice: as deployed; GCC02 §5.4 compares the trend itself, which groups of 5 ms exceed only when the sending rate is three times the capacity";
+    /// Initial threshold of over-use.
+    del_var_th: Duration = Duration::from_micros(12_500), within "1 us"..="10 s", from "GCC02 §5.4, Table 1";
+    /// Minimum threshold.
+    min_del_var_th: Duration = Duration::from_millis(6), within "1 us"..="10 s", from "GCC02 §5.4";
+    /// Maximum threshold.
+    max_del_var_th: Duration = Duration::from_millis(600), within "1 us"..="10 s", from "GCC02 §5.4";
+    /// Gain per millisecond of the threshold when the trend is outside it.
+    k_u: f64 = 0.01, within 0.0..=1.0, from "GCC02 §5.4, Table 1";
+    /// Gain per millisecond of the threshold when the trend is inside it.
+    k_d: f64 = 0.00018, within 0.0..=1.0, from "GCC02 §5.4, Table 1";
+    /// The threshold does not follow a trend that is above it by more than this.
+    max_adapt_offset: Duration = Duration::from_millis(15), within "0 s"..="10 s", from "GCC02 §5.4";
+    /// Over-use is signalled when it has lasted for this time.
+    overuse_time_th: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "GCC02 §5.4, Table 1";
+    /// Share of the receive rate that is kept after over-use.
+    beta: f64 = 0.85, within 0.01..=1.0, from "GCC02 §5.5, Table 1";
+    /// Factor by which the rate grows per second, far from convergence.
+    eta: f64 = 1.08, within 1.0..=1000.0, from "GCC02 §5.5";
+    /// Packets that are added per response time, near convergence.
+    additive_packets: f64 = 0.5, within 0.0..=1000.0, from "GCC02 §5.5";
+    /// Time that over-use takes to be detected: what the response time has beyond the round-trip time.
+    reaction_time: Duration = Duration::from_millis(100), within "0 s"..="10 s", from "GCC02 §5.5";
+    /// The delay-based rate is at most this multiple of the receive rate.
+    max_over_received: f64 = 1.5, within 1.0..=1000.0, from "GCC02 §5.5";
+    /// T: window of the receive rate.
+    receive_window: Duration = Duration::from_millis(500), within "1 ms"..="10 s", from "GCC02 §5.5, Table 1: 0.5 to 1 s; our choice of the value: the quickest";
+    /// Share of history in the average receive rate at over-use.
+    average_smoothing: f64 = 0.95, within 0.0..=0.999, from "GCC02 §5.5";
+    /// Standard deviations around that average that count as near convergence.
+    convergence_sigmas: f64 = 3.0, within 0.0..=1000.0, from "GCC02 §5.5";
+    /// Minimum variance around that average, divided by the average.
+    min_normalised_variance: Rate = Rate::from_bps(400), within "0 bit/s"..="1000 Gbit/s", from "our choice: as deployed; GCC02 §5.5 asks for valid statistics, and one sample has no deviation";
+    /// Maximum time between reports of the receiver. Over-use is reported at once.
+    feedback_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "GCC02 §3: per frame, or up to 100 ms";
+    /// Below this loss ratio the loss-based rate grows.
+    low_loss: f64 = 0.02, within 0.0..=1.0, from "GCC02 §6";
+    /// Above this loss ratio it falls.
+    high_loss: f64 = 0.1, within 0.0..=1.0, from "GCC02 §6";
+    /// Factor by which the loss-based rate grows per report.
+    loss_growth: f64 = 1.05, within 1.0..=1000.0, from "GCC02 §6";
+    /// Share of the loss ratio by which it falls.
+    loss_cut: f64 = 0.5, within 0.0..=1.0, from "GCC02 §6";
+    /// Packets over which a loss ratio is taken: reports of fewer are put together.
+    loss_packets: u32 = 20, within 1..=100000, from "our choice: as deployed; among fewer than ten packets one lost packet would be more than high_loss";
+    /// Gain of the smoothed round-trip time.
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";
+    /// Round-trip time before the first report.
+    initial_rtt: Duration = Duration::from_millis(200), within "1 ms"..="10 s", from "our choice: GCC02 gives none";
+    /// Rate at the start.
+    initial_rate: Rate = Rate::from_kbps(300), within "1 bit/s"..="1000 Gbit/s", from "our choice: as deployed; GCC02 gives none";
+    /// Minimum rate.
+    min_rate: Rate = Rate::from_kbps(30), within "1 bit/s"..="1000 Gbit/s", from "our choice: GCC02 gives none, and who sends nothing measures no delay";
+    /// Maximum rate.
+    max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: GCC02 leaves it to the application";
+    /// After this time without a report the rate is halved.
+    timeout: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: GCC02 has no timeout; reports are due ten times as often";
+    order min_del_var_th <= del_var_th;
+    order del_var_th <= max_del_var_th;
+    order low_loss <= high_loss;
+    order min_rate <= max_rate;
+}
+
+/// The part at the source.
+pub fn sender(params: &Params, _setup: &Setup) -> Sender {
+    Sender::new(params)
+}
+
+/// The part at the receiver.
+pub fn receiver(params: &Params, _setup: &Setup) -> Receiver {
+    Receiver::new(params)
+}
