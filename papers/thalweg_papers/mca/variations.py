@@ -10,7 +10,7 @@ from .. import _read
 from .._base import Sample, Scale, Tree
 from .._common import custom, link
 from .rules import WIDE
-from .scenarios import FAST, mca
+from .scenarios import FAST, STREAM, mca
 
 # --- paced flows and trade-offs --------------------------------------------------------------------------------------
 
@@ -18,11 +18,14 @@ from .scenarios import FAST, mca
 def paced(variant: str, _scale: Scale) -> Tree:
     """Evenly paced flows that load 10 Mbit/s to 95 %; `30 at once`: all begin together, the worst phase that there is."""
     count, _, phase = variant.partition(" ")
-    more = {"start_spread": "0 s"} if phase else {}
+    access, more = FAST, {}
+    if phase:
+        access = {**FAST, "rate": "1 Gbit/s"}
+        more = {"start_spread": "0 s", "stream": {**STREAM, "jitter": 0.0}}
     rate = f"{9500 / int(count):g} kbit/s"
     still = {"initial_rate": rate, "min_rate": rate, "max_rate": rate, "enter": 1000.0}
     links = [
-        link("access", "s", "r", **FAST),
+        link("access", "s", "r", **access),
         link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
     ]
     return custom(
