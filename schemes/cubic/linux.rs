@@ -146,7 +146,7 @@ impl LinuxCubic {
     }
 }
 
-/// Least acknowledged for a segment more.
+/// Minimum number of acknowledged segments for one segment more.
 const MIN_PER_SEGMENT: u64 = 2;
 /// Lifetime of the computed value while the window does not change.
 const AGAIN_AFTER: Duration = Duration::from_micros(31_250);
