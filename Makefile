@@ -25,8 +25,8 @@ check: $(VENV)/.required  ## formatting, clippy, ruff, types, arrows, registry, 
 test: setup  ## every test, Rust and Python; sets up by itself
 	@$(PY) tools/count.py test
 
-demo: setup  ## reproduce the MCA paper: claims table, and an HTML report
-	@$(THALWEG) reproduce mca --out out/mca
+demo: setup  ## reproduce the five papers in short runs: verdicts, and one HTML page of all
+	@$(THALWEG) reproduce --all --quick --out out/demo
 
 bench: $(VENV)/.made  ## the speed table, and out/bench.json
 	@$(PY) benches/run.py

@@ -122,7 +122,7 @@ registry! {
 
 /// One row of the catalogue.
 pub struct Entry {
-    /// Its catalogue entry.
+    /// Its title page.
     pub scheme: Scheme,
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,

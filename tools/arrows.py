@@ -1,6 +1,6 @@
-"""Compares the dependencies of the workspace with the allowed ones (arrows), and fails on any other.
+"""Compares who uses whom in the workspace with the allowed arrows, and fails on any other.
 
-Also: which crate can use which external library, that every crate takes the workspace's lints, that the library
+Also: which crate may use which outside library, that every crate takes the workspace's lints, that the library
 `thalweg` imports nothing of `thalweg_papers`, and that the papers use only what is public in the library.
 """
 

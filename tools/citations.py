@@ -1,4 +1,4 @@
-"""Checks that a scheme's code cites only its sources, and that its README has the required contents.
+"""Checks that what a scheme's code cites stands in its sources, and that its README says what every README must.
 
 - A key in brackets in a comment, such as `[RFC5681 §3.1]`, is a key of the scheme's `SCHEME.sources`; in `shared`, where
   no scheme is at home, it is a key of any scheme or an RFC.

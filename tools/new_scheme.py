@@ -1,6 +1,6 @@
 """Makes a new scheme: copies a template of schemes/_templates to a folder of its name and refreshes the registry.
 
-The copy builds and passes its tests.
+The result builds and passes; what is left is to say what the scheme does.
 """
 
 import re
@@ -61,7 +61,7 @@ def main():
     registry.refresh(ROOT)
     steps = {
         "README.md": "idea, sources, equations",
-        "mod.rs": "catalogue entry and parameters",
+        "mod.rs": "title page and parameters",
         **FILES[kind],
         "tests.rs": "one test per claim of its paper",
         "experiments/": "scenarios with what the paper says of their results",

@@ -22,7 +22,7 @@ def variant(folder):
 
 
 def exports(function, text):
-    """Whether a `mod.rs` defines the function or re-exports it from one of its files."""
+    """Whether a title page defines the function or passes it on from one of its files."""
     return re.search(rf"^pub (const )?fn {function}\(|^pub use [^;]*\b{function}\b[^;]*;", text, re.M)
 
 

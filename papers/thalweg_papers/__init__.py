@@ -104,6 +104,7 @@ def reproduce(
     paper: str,
     *,
     figure: str | None = None,
+    claim: str | None = None,
     quick: bool = False,
     jobs: int = 2,
     seed: int = 1,
@@ -113,18 +114,22 @@ def reproduce(
     """Run a paper's experiments, draw its figures and judge its claims; or run and draw a comparison of our own.
 
     ``figure`` (such as ``figure-8``, ``8``, ``table-1``; see ``PAPERS[paper].figures``, ``STUDIES[…].figures``) runs
-    only the experiments that the figure needs and judges only the claims that rest on them. ``quick`` takes fewer seeds
+    only the experiments that the figure needs and judges only the claims that rest on them; ``claim`` (such as
+    ``S004-19``) runs and judges one claim. ``quick`` takes fewer seeds
     and shorter runs and says so. Runs take the seeds ``seed``, ``seed + 1`` and so on, ``jobs`` at a time; the numbers
     do not depend on ``jobs``. With ``out`` the measurements are kept there and reused as long as scenario, seed and
     program are the same.
     ``progress(done, total, what)`` is called after each run, from the calling thread.
 
-    Raises ``KeyError`` for an unknown paper or figure, ``ValueError`` for ``jobs`` below 1.
+    Raises ``KeyError`` for an unknown paper, figure or claim, ``ValueError`` for ``jobs`` below 1, or for a figure and a
+    claim.
     """
     study = _known(paper)
     if study.only_emulated:
         raise KeyError(f"{paper!r} is about real time: thalweg_papers.emulate({paper!r})")
-    return study.reproduce(figure=figure, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress)
+    return study.reproduce(
+        figure=figure, claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress
+    )
 
 
 def _all() -> dict[str, Study]:

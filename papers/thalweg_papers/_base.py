@@ -220,6 +220,8 @@ class Figure:
     caption: str
     svg: str
     tables: dict[str, Table] = field(default_factory=dict)
+    marks: bool = False
+    """Whether values that the paper prints are drawn in."""
 
 
 @dataclass(frozen=True)
@@ -320,6 +322,7 @@ class Study:
         self,
         *,
         figure: str | None = None,
+        claim: str | None = None,
         quick: bool = False,
         jobs: int = 2,
         seed: int = 1,
@@ -334,6 +337,7 @@ class Study:
         return carry_out(
             self,
             figure=figure,
+            claim=claim,
             quick=quick,
             jobs=jobs,
             seed=seed,
@@ -416,6 +420,8 @@ class Reproduction:
     seed: int
     figure: str | None = None
     """The one figure or table that was wanted; None: all."""
+    claim: str | None = None
+    """The one claim that was wanted; None: all."""
     of_paper: bool = True
     """Of a paper, which makes claims; otherwise a comparison of our own."""
     emulated: bool = False
@@ -445,6 +451,7 @@ class Reproduction:
             "quick": self.quick,
             "seed": self.seed,
             "figure": self.figure,
+            "claim": self.claim,
             "of_paper": self.of_paper,
             "emulated": self.emulated,
             "counts": self.counts(),
@@ -458,7 +465,7 @@ class Reproduction:
             ],
             "claims": self.claims,
             "figures": [
-                {"id": name, "title": figure.title, "caption": figure.caption}
+                {"id": name, "title": figure.title, "caption": figure.caption, "marks": figure.marks}
                 for name, figure in self.figures.items()
             ],
             "tables": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -52,12 +53,19 @@ def mean_between(times: Any, values: Any, begin: float, end: float) -> float:
     return float(np.nanmean(values[inside(times, begin, end)]))
 
 
+MIN_SEEDS = 3
+"""Fewest seeds of which an interval is drawn."""
+
+
 def over_seeds(values: Any) -> tuple[Any, Any]:
-    """Mean over seeds (the first axis) and half width of its 95 % confidence interval, value by value."""
+    """Mean over seeds (the first axis) and half width of its 95 % confidence interval, value by value.
+
+    Below three seeds the half width is not-a-number: two values say next to nothing of an interval.
+    """
     stacked = np.asarray(values, dtype=float)
     mean = stacked.mean(axis=0)
-    if len(stacked) < 2:
-        return mean, np.zeros_like(mean)
+    if len(stacked) < MIN_SEEDS:
+        return mean, np.full_like(mean, np.nan)
     from thalweg.stats import half_width
 
     spread = stacked.std(axis=0, ddof=1)
@@ -80,8 +88,8 @@ def table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def short(value: float | None) -> float | None:
-    """A number as tables show it: three digits after the point, none from 100 on."""
-    if value is None:
+    """A number as tables show it: three digits after the point, none from 100 on; None for not-a-number."""
+    if value is None or math.isnan(value):
         return None
     return round(value, 3) if abs(value) < 100 else float(round(value))
 

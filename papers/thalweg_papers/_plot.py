@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLOURS",
     "FAINT",
+    "INK",
     "MARKERS",
     "band",
     "bars",
@@ -24,11 +25,16 @@ __all__ = [
     "legend",
     "logarithmic",
     "panels",
+    "printed",
     "shade",
     "steps",
     "svg",
     "whole_ticks",
 ]
+
+
+PRINTED = "printed in the paper"
+"""What a legend calls values of the paper."""
 
 
 def panels(
@@ -83,16 +89,41 @@ def bars(
     heights: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     *,
     colours: Sequence[int | str] | None = None,
+    paper: Mapping[str, Sequence[float | None]] | None = None,
 ) -> None:
-    """Bars side by side at each place, with their confidence intervals; by name: heights and half widths."""
+    """Bars side by side at each place, with their confidence intervals; by name: heights and half widths.
+
+    ``paper`` holds the values that the paper prints, by name as ``heights``; None where it prints none.
+    """
     width = 0.8 / len(heights)
+    marks: list[tuple[float, float]] = []
     for number, (name, (mean, half_width)) in enumerate(heights.items()):
         colour = colour_of(number if colours is None else colours[number])
         x = [place + (number + 0.5) * width - 0.4 for place in range(len(places))]
         axes.bar(x, mean, 0.92 * width, color=colour, label=name)
         axes.errorbar(x, mean, half_width, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
+        values = (paper or {}).get(name, ())
+        marks += [(at, value) for at, value in zip(x, values, strict=False) if value is not None]
+    if marks:
+        printed(axes, [at for at, _ in marks], [value for _, value in marks])
     axes.set_xticks(range(len(places)), list(places))
     axes.grid(visible=False, axis="x")
+
+
+def printed(axes: Axes, x: Any, y: Any, label: str | None = PRINTED) -> None:
+    """Marks of values that the paper prints: hollow diamonds."""
+    axes.plot(
+        x,
+        y,
+        linestyle="",
+        marker="D",
+        markersize=5.5,
+        markerfacecolor="none",
+        markeredgecolor=INK,
+        markeredgewidth=1.2,
+        label=label,
+        zorder=5,
+    )
 
 
 def logarithmic(axes: Axes, *which: str) -> None:

@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,7 @@ def carry_out(
     study: Study,
     *,
     figure: str | None,
+    claim: str | None,
     quick: bool,
     jobs: int,
     seed: int,
@@ -85,17 +87,21 @@ def carry_out(
     progress: Progress | None,
 ) -> Reproduction:
     """See `thalweg_papers.reproduce`."""
+    if figure is not None and claim is not None:
+        raise ValueError("a figure and a claim exclude each other")
     figure_specs = list(study.figure_specs()) if figure is None else [find_figure(study, figure)]
     experiments = study.experiments()
     claims = checked(study.claims(), experiments) if isinstance(study, Paper) else []
-    wanted = (
-        {name for spec in figure_specs for name in spec.experiments}
-        if figure is not None
-        else set(experiments)
-    )
+    wanted = set(experiments)
+    if figure is not None:
+        wanted = {name for spec in figure_specs for name in spec.experiments}
+    if claim is not None:
+        one = find_claim(study, claims, claim)
+        claim, claims, figure_specs = one.id, [one], []
+        wanted = set(one.measure.experiments) if one.measure else set()
     scale = Scale(study.quick_factor, fewer=True) if quick else Scale()
     profiles = study.profiles() if isinstance(study, Paper) and figure is None else ()
-    judges = {name for claim in claims if claim.measure for name in claim.measure.experiments}
+    judges = {name for row in claims if row.measure for name in row.measure.experiments}
     planned = [plan(experiments.values(), wanted, scale, seed)]
     planned += [plan(p.experiments(experiments, scale).values(), judges, scale, seed) for p in profiles]
     done = iter(run_all([run for runs in planned for run in runs], jobs=jobs, out=out, progress=progress))
@@ -107,8 +113,8 @@ def carry_out(
     for profile, found in zip(profiles, others, strict=True):
         beside = Samples({**collected.by_case, **collect(found).by_case})
         rows = judged(claims, beside, experiments, whole=True, quick=quick)
-        for claim, row in zip(verdicts, rows, strict=True):
-            claim.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
+        for verdict, row in zip(verdicts, rows, strict=True):
+            verdict.setdefault("profiles", {})[profile.name] = _profiles.verdict(row, profile)
     return Reproduction(
         paper=study.name,
         title=study.title,
@@ -121,10 +127,11 @@ def carry_out(
             for run, sample in found
         ],
         choices=dict(study.choices()),
-        notes=notes(study, scale, figure),
+        notes=notes(study, scale, figure or claim),
         quick=quick,
         seed=seed,
         figure=None if figure is None else figure_specs[0].id,
+        claim=claim,
         of_paper=study.of_paper,
         profiles={profile.name: profile.sentence for profile in profiles},
     )
@@ -155,6 +162,17 @@ def find_figure(study: Study, text: str) -> FigureSpec:
     raise KeyError(
         f"{study.name} has no figure {text!r}; there are: {', '.join(spec.id for spec in figure_specs)}"
     )
+
+
+def find_claim(study: Study, claims: Sequence[_claims.Claim], text: str) -> _claims.Claim:
+    """The claim of that id. Raises ``KeyError`` with the nearest one."""
+    for claim in claims:
+        if claim.id.lower() == text.lower():
+            return claim
+    ids = [claim.id for claim in claims]
+    near = get_close_matches(text.upper(), ids, 1, 0.5) or ids[:1]
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise KeyError(f"{study.name} has no claim {text!r}{hint}")
 
 
 def plan(experiments: Iterable[Experiment], wanted: set[ExperimentKey], scale: Scale, seed: int) -> list[Run]:
@@ -248,17 +266,17 @@ def _row(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:
     }
 
 
-def notes(study: Study, scale: Scale, figure: str | None) -> list[str]:
-    """What a report says first: that fewer or shorter runs were made, or those of one figure only."""
+def notes(study: Study, scale: Scale, only: str | None) -> list[str]:
+    """What a report says first: that fewer or shorter runs were made, or those of one figure or claim only."""
     of_paper = study.of_paper
     said = []
     if scale.quick:
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
         time = f"runs take {scale.factor:.0%} of {whose} time, with" if scale.factor < 1.0 else "runs take"
         said.append(f"Quick: {time} fewer seeds; {what} are indicative.")
-    if figure is not None:
+    if only is not None:
         claims = "; only the claims that rest on it are listed" if of_paper else ""
-        said.append(f"Only what {figure} needs was run{claims}.")
+        said.append(f"Only what {only} needs was run{claims}.")
     return said
 
 
@@ -273,6 +291,7 @@ __all__ = [
     "carry_out",
     "code_of",
     "collect",
+    "find_claim",
     "find_figure",
     "judged",
     "notes",

@@ -91,6 +91,7 @@ class Study(Protocol):
         self,
         *,
         figure: str | None = None,
+        claim: str | None = None,
         quick: bool = False,
         jobs: int = 2,
         seed: int = 1,

@@ -399,6 +399,22 @@ def test_reproduce_judges_the_claims_of_a_figure_and_writes_the_page(
     assert "report.html" in shown
 
 
+def test_reproduce_one_claim_runs_what_it_needs_and_judges_it_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["reproduce", "mca", "--claim", "s004-15", "--quick", "--out", str(tmp_path)]
+    answer = asked(capsys, *words)
+    assert [claim["id"] for claim in answer["claims"]] == ["S004-15"]
+    assert answer["claim"] == "S004-15"
+    assert not answer["figures"]
+    assert {run["experiment"] for run in answer["runs"]} == {"one bottleneck"}
+    assert "Only what S004-15 needs was run" in " ".join(answer["notes"])
+    assert call(["reproduce", "mca", "--claim", "S004-99"]) == 2
+    assert "did you mean S004-" in capsys.readouterr().err
+    assert call(["reproduce", "mca", "--claim", "S004-15", "--figure", "8"]) == 2
+    assert "exclude each other" in capsys.readouterr().err
+
+
 def test_reproduce_all_has_the_counts_of_every_paper_in_one_object(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -425,6 +441,8 @@ def test_reproduce_all_has_the_counts_of_every_paper_in_one_object(
     assert 0 < killed <= total
     assert counts["no_mutant_kills"] == []
     assert Path(counts["report"]) == tmp_path / "mca" / "report.html"
+    assert Path(answer["report"]) == tmp_path / "papers.html"
+    assert 'data-paper="mca"' in (tmp_path / "papers.html").read_text(encoding="utf-8")
     assert call(words) == 0
     assert f"{killed}/{total}" in capsys.readouterr().out
 

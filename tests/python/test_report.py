@@ -18,7 +18,7 @@ from conftest import ROOT
 from thalweg import plots
 from thalweg.catalogue import schemes
 from thalweg.changes import changes, marks
-from thalweg.report import network, save_reproduction, write
+from thalweg.report import network, save_papers, save_reproduction, write
 from thalweg.report._page import adopted, cell, number, part
 from thalweg.report.columns import FLOWS, rows_of, unit_of
 from thalweg.report.pairing import names
@@ -187,6 +187,36 @@ def test_the_same_reproduction_gives_the_same_page(reproduction: Any, tmp_path: 
         save_reproduction(reproduction, tmp_path / name)
         pages.append(write(tmp_path / name).read_text(encoding="utf-8"))
     assert pages[0] == pages[1]
+
+
+def test_the_page_of_all_papers_has_cards_ratios_claims_and_marked_figures(
+    reproduction: Any, tmp_path: Path
+) -> None:
+    marked = reproduction.as_dict()
+    marked["figures"][0]["marks"] = True
+    for paper in ("mca", "srmcc"):
+        # ids of claims are unique over all papers
+        claims = [{**row, "id": f"{paper}-{row['id']}"} for row in marked["claims"]]
+        record = {**marked, "paper": paper, "title": f"Paper {paper}", "claims": claims}
+        reproduction.as_dict = lambda record=record: {
+            **record,
+            **{kind: [dict(entry) for entry in record[kind]] for kind in ("figures", "tables")},
+        }
+        save_reproduction(reproduction, tmp_path / paper)
+        write(tmp_path / paper)
+    page = save_papers(["mca", "srmcc"], tmp_path).read_text(encoding="utf-8")
+    tags = Tags(page)
+    assert len(tags.ids) == len(set(tags.ids)), "an id stands for one element"
+    for address in tags.addresses:
+        assert address[1:] in tags.ids if address.startswith("#") else (tmp_path / address).is_file(), address
+    assert "8 statements of 2 papers, judged by 2 simulations. 2 of the 6" in page
+    assert page.count('<a class="card"') == 2
+    assert page.count('<tr data-verdict="partly" data-paper="srmcc"') == 1
+    # a dot for each ratio of an independent or fitted row: 1.25 in both papers, and what `claim` gives the others
+    ratios = [value for row in marked["claims"] for value in row["ratios"].values() if value]
+    assert page.count("<circle") == 2 * len(ratios)
+    assert {"mca-figure-8", "srmcc-figure-8"} <= set(tags.ids)
+    assert "mca-figure-9" not in tags.ids, "without values of the paper it is on the paper's own page only"
 
 
 def test_data_stands_beside_the_page_and_not_in_it(reproduction: Any, tmp_path: Path) -> None:

@@ -82,6 +82,10 @@ def figure_3(samples: Samples, _scale: Scale) -> Figure:
     )
 
 
+WORST_RATIO = 1.6
+"""§4.3: "about 1.6 times as much" in the worst of the 26 tests."""
+
+
 def figure_4(samples: Samples, _scale: Scale) -> Figure:
     """The real-time mode's share beside NewReno, all 26 tests."""
     figure, axes = _plot.panels(1, 1, height=3.0)
@@ -109,6 +113,8 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
     trend = [float(measures.friendly_shares(samples, ms).mean()) for ms in scenarios.FRIENDLY_MS]
     _plot.steps(panel, scenarios.FRIENDLY_MS, trend, colour="cvihis", linewidth=0.9, linestyle=":")
     panel.axhline(0.5, color=_plot.FAINT, linewidth=0.8)
+    for share in (WORST_RATIO / (1 + WORST_RATIO), 1 / (1 + WORST_RATIO)):
+        panel.axhline(share, color=_plot.INK, linewidth=0.8, linestyle="--", zorder=0)
     _plot.finish(panel, "share of the stream", "share", x="round-trip time (ms)", top=1.0, margin=0.05)
     panel.set_xticks(scenarios.FRIENDLY_MS)
     ratios = measures.by_seed(
@@ -116,12 +122,14 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
     )
     return Figure(
         "Beside NewReno the real-time mode gets less with short round trips, more with long ones",
-        "Each point is the mean over seeds of one of 26 tests; dotted, the mean. The paper: acceptable on "
+        "Each point is the mean over seeds of one of 26 tests; dotted, the mean; dashed, the paper's worst ratio. The "
+        "paper: acceptable on "
         "average, 1.6 times as much "
         "in the worst case. Here ratios go "
         f"from {ratios.min(axis=1).mean():.2f} to {ratios.max(axis=1).mean():.2f}.",
         _plot.svg(figure, "figure-4", "Share of the stream over round-trip time"),
         {"tests": table("Shares of the 26 tests", rows)},
+        marks=True,
     )
 
 
@@ -146,6 +154,10 @@ def tcp_variants(samples: Samples, _scale: Scale) -> Table:
     )
 
 
+FIGURE_5_MBPS = (2.085, 1.935)
+"""Caption of Fig. 5: mean rates with round trips of 60 and 180 ms."""
+
+
 def figure_5(samples: Samples, _scale: Scale) -> Figure:
     """Two real-time streams."""
     figure, axes = _plot.panels(1, 2, height=2.6)
@@ -155,6 +167,9 @@ def figure_5(samples: Samples, _scale: Scale) -> Figure:
         sample = samples[Key.ITSELF, variant][0]
         first, second, _ = variant.split()
         panel_of(panel, sample, names, f"{first} and {second} ms")
+        if variant == scenarios.FIGURE_5:
+            _plot.printed(panel, [0.97 * float(sample["times_s"][-1])] * 2, FIGURE_5_MBPS)
+            panel.legend(loc="lower right", frameon=False)
         tables[f"{first}-{second}-ms"] = series_table(
             f"{first} and {second} ms", sample["times_s"], _columns(sample, names)
         )
@@ -170,6 +185,7 @@ def figure_5(samples: Samples, _scale: Scale) -> Figure:
         f"{found[0]:.2f} and {found[1]:.2f}.",
         _plot.svg(figure, "figure-5", "Rates of two real-time streams over time"),
         tables,
+        marks=True,
     )
 
 
@@ -251,9 +267,9 @@ def figure_7(samples: Samples, _scale: Scale) -> Figure:
     )
 
 
-def table_2(samples: Samples, _scale: Scale) -> Table:
+def table_2(samples: Samples, _scale: Scale) -> Figure:
     """Six rows, the printed values beside ours."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for row, printed in path_measures.PRINTED_KBPS.items():
         first, second, _ = scenarios.TABLE_2[row]
         for i, (rate, sd) in enumerate(printed, 1):
@@ -272,7 +288,29 @@ def table_2(samples: Samples, _scale: Scale) -> Table:
                     "here_sd_kbps": round(spread.mean),
                 }
             )
-    return table("Table 2: rates and standard deviations of real-time streams over two queues", rows)
+    title = "Rates and standard deviations of real-time streams over two queues"
+    figure, axes = _plot.panels(1, 2, height=2.8)
+    places = list(path_measures.PRINTED_KBPS)
+    for panel, key, words in zip(axes[0], ("kbps", "sd_kbps"), ("rate", "standard deviation"), strict=True):
+        heights: dict[str, tuple[list[float], list[float]]] = {}
+        paper: dict[str, list[float | None]] = {}
+        for stream in (1, 2, 3):
+            found = {row["row"]: row for row in rows if row["stream"] == stream}
+            name = f"stream {stream}"
+            heights[name] = (
+                [found[place][f"here_{key}"] if place in found else 0 for place in places],
+                [found[place]["ci95_kbps"] if place in found and key == "kbps" else 0 for place in places],
+            )
+            paper[name] = [found[place][f"paper_{key}"] if place in found else None for place in places]
+        _plot.bars(panel, places, heights, paper=paper)
+        _plot.finish(panel, words, "kbit/s", x="row of Table 2", margin=0.02)
+    return Figure(
+        title,
+        "Means over seeds beside the values of the paper's Table 2; rates with 95 % intervals.",
+        _plot.svg(figure, "table-2", title),
+        {"rates": table(title, rows)},
+        marks=True,
+    )
 
 
 def figure_8(samples: Samples, _scale: Scale) -> Figure:

@@ -234,9 +234,12 @@ def table_1(samples: Samples, scale: Scale) -> Table:
     return Table("Table 1: the most congested link, and the time that the representative was on it", columns)
 
 
-def feedback_counts(samples: Samples, _scale: Scale) -> Table:
+COUNTS: dict[str, tuple[int, int, int]] = {"lossless": (5605, 5135, 5147), "lossy": (5444, 4978, 5057)}
+"""§4.3: CIs of the session, per receiver without suppression and per unicast flow, as published."""
+
+
+def feedback_counts(samples: Samples, _scale: Scale) -> Figure:
     """§4.3: CIs of the multicast session, of one receiver without suppression, and of a unicast flow."""
-    published = {"lossy": (5444, 4978, 5057), "lossless": (5605, 5135, 5147)}
     keys = ("session_indications", "receiver_indications", "unicast_indications")
     names = (
         "sent by the multicast receivers",
@@ -251,13 +254,28 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
                 {
                     "buffer": buffer,
                     "congestion_indications": name,
-                    "paper": published[buffer][number],
+                    "paper": COUNTS[buffer][number],
                     "measured": round(ours.mean),
                     "ci95": None if ours.ci95 is None else round(ours.ci95),
                     "runs": len(ours.values),
                 }
             )
-    return table("§4.3: congestion indications in 400 s", rows)
+    title = "§4.3: congestion indications in 400 s"
+    figure, axes = _plot.panels(1, 2, height=2.8)
+    for panel, (buffer, words) in zip(axes[0], BUFFERS, strict=True):
+        mine = [row for row in rows if row["buffer"] == buffer]
+        heights = {"measured": ([row["measured"] for row in mine], [row["ci95"] or 0.0 for row in mine])}
+        places = ["session", "per receiver,\nno suppression", "unicast receiver"]
+        _plot.bars(panel, places, heights, paper={"measured": COUNTS[buffer]})
+        _plot.finish(panel, f"CIs ({words})", "congestion indications", x="", margin=0.02)
+    return Figure(
+        title,
+        "Congestion indications (CIs) of the multicast session, of one of its receivers without suppression, and of a "
+        "unicast receiver, means over runs with 95 % intervals, beside the paper's counts.",
+        _plot.svg(figure, "feedback-counts", title),
+        {"counts": table(title, rows)},
+        marks=True,
+    )
 
 
 STANDARD = {Key.ONE_BOTTLENECK: Key.ONE_BOTTLENECK_STANDARD, Key.STAR: Key.STAR_STANDARD}
@@ -269,9 +287,8 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     wanted: list[tuple[Key, str, str, float | None, Callable[[Sample], float]]] = [
         (Key.ONE_BOTTLENECK, "lossless", "drops outside joins (packets)", 0, measures.drops_outside_joins)
     ]
-    published = {"lossless": (5605, 5135, 5147), "lossy": (5444, 4978, 5057)}
     for buffer, _ in BUFFERS:
-        session, receiver, unicast = published[buffer]
+        session, receiver, unicast = COUNTS[buffer]
         wanted += [
             (Key.STAR, buffer, "multicast over unicast rate", None, measures.rate_ratio),
             (Key.STAR, buffer, "CIs of the session", session, take("session_indications")),
@@ -320,7 +337,11 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     )
 
 
-def ten_runs(samples: Samples, _scale: Scale) -> Table:
+DYNAMIC_KBPS = (232.0, 10.0)
+"""§4.5: mean and standard deviation of the throughput over ten runs, as published."""
+
+
+def ten_runs(samples: Samples, _scale: Scale) -> Figure:
     """§4.5: throughput and feedback of each run, and their mean and deviation."""
     runs = samples[Key.DYNAMIC_TREE, "all"]
     columns: dict[str, list[Any]] = {
@@ -332,14 +353,29 @@ def ten_runs(samples: Samples, _scale: Scale) -> Table:
     for key in ("throughput_kbps", "feedback_packets", "feedback_per_s"):
         values = np.array(columns[key], dtype=float)
         columns[key] += [round(float(values.mean()), 2), round(float(values.std(ddof=1)), 2)]
+    rates = columns["throughput_kbps"][: len(runs)]
+    figure, axes = _plot.panels(1, 1, height=2.6)
+    panel = axes[0][0]
+    mean, deviation = DYNAMIC_KBPS
+    panel.axhspan(mean - deviation, mean + deviation, color=_plot.FAINT, alpha=0.25, zorder=0, linewidth=0)
+    panel.axhline(mean, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0, label=_plot.PRINTED)
+    _plot.steps(panel, range(1, len(runs) + 1), rates, "run", marker="o", linestyle="", markersize=5)
+    top = 1.1 * max(*rates, mean + deviation)
+    _plot.finish(panel, "Throughput of the multicast flow", "kbit/s", x="run", margin=0.05, top=top)
+    panel.set_xticks(range(1, len(runs) + 1))
     columns["run"] += ["mean", "standard deviation"]
     columns["run"].append("paper")
-    columns["throughput_kbps"].append(232.0)
+    columns["throughput_kbps"].append(mean)
     columns["feedback_packets"].append(3009.0)
     columns["feedback_per_s"].append(None)
-    return Table(
-        "§4.5: the multicast flow in the dynamic tree (paper: 232 ± 10 kbit/s, 3009 ± 777 feedback packets)",
-        columns,
+    title = "§4.5: the multicast flow in the dynamic tree"
+    return Figure(
+        title,
+        "Each point is a run. The paper prints 232 kbit/s with a standard deviation of 10 kbit/s over its ten runs (dashed, "
+        "shaded), and 3009 ± 777 feedback packets.",
+        _plot.svg(figure, "ten-runs", title),
+        {"runs": Table(title, columns)},
+        marks=True,
     )
 
 

@@ -41,13 +41,22 @@ PRINTED_JAIN: dict[str, dict[str, float]] = {
 }
 """Average Jain indices, as published; CoopCon's is not given in Table 7."""
 
+SHOWN_JAIN = {"bins_1_s": "of 1 s", "bins_0_1_s": "of 0.1 s", "totals": "of totals"}
+"""Ways to take an average Jain index that are drawn; all are tabulated."""
+
+BOX_LINES: dict[str, Any] = {
+    **{f"{part}props": {"color": _plot.INK} for part in ("box", "whisker", "cap")},
+    "medianprops": {"color": _plot.COLOURS[1]},
+}
+"""Colours of box plots, of which a page knows the ink."""
+
 LEAST_MS = 30.0
 """Where logarithmic axes of delay begin: below every round-trip time."""
 
 LOOKS = {"calibrated": "ndnsieve", "literal": "ndnsieve +"}
 """Colours of the two profiles; the others have their schemes'."""
 
-TICKS_MS = (30, 50, 100, 200, 500, 1000, 2000)
+TICKS_MS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000)
 
 NUMBERS = {scene: number for number, scene in enumerate(scenarios.SCENES, 1)}
 Draw = Callable[[Samples, Scale], Figure]
@@ -162,7 +171,7 @@ def delays(scene: Key, name: str, claim: str) -> Draw:
             return {"delay_ms": short(found.mean), "ci95_ms": short(found.ci95)}
 
         rows = _by_consumer(scene, values)
-        figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", logarithmic=True)
+        figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", least=LEAST_MS)
         words = "Means over segments and seeds, with 95 % intervals; the axis is logarithmic."
         return _drawn(figure, name, title, words, claim, {"delays": table(title, rows)})
 
@@ -170,9 +179,16 @@ def delays(scene: Key, name: str, claim: str) -> Draw:
 
 
 def _bars(
-    scene: Key, rows: Sequence[dict[str, Any]], value: str, half: str, y: str, *, logarithmic: bool = False
+    scene: Key,
+    rows: Sequence[dict[str, Any]],
+    value: str,
+    half: str,
+    y: str,
+    *,
+    least: float | None = None,
+    paper: str | None = None,
 ) -> Any:
-    """Schemes side by side at each consumer."""
+    """Schemes side by side at each consumer; where there is a least value, on a logarithmic axis that begins there."""
     figure, axes = _plot.panels(1, 1, height=3.0)
     panel = axes[0][0]
     heights = {
@@ -183,12 +199,16 @@ def _bars(
         for scheme in WAYS.values()
     }
     places = [f"C{i + 1}" for i in range(CONSUMERS[scene])]
-    if logarithmic:
+    if least is not None:
         _plot.logarithmic(panel, "y")
-    _plot.bars(panel, places, heights, colours=[LOOKS.get(way, way) for way in WAYS])
+    marks = {
+        scheme.label: [row[paper] if paper else None for row in rows if row["scheme"] == scheme.label]
+        for scheme in WAYS.values()
+    }
+    _plot.bars(panel, places, heights, colours=[LOOKS.get(way, way) for way in WAYS], paper=marks)
     _plot.finish(panel, "", y, x="", margin=0.02)
-    if logarithmic:
-        panel.set_ylim(bottom=LEAST_MS)
+    if least is not None:
+        panel.set_ylim(bottom=least)
         _plot.whole_ticks(panel, TICKS_MS)
     return figure
 
@@ -213,7 +233,7 @@ def boxes(scene: Key, name: str, claim: str) -> Draw:
                 rows.append(_row(way, i, values))
             panel = axes[0][i]
             _plot.logarithmic(panel, "y")
-            panel.bxp(drawn, showfliers=False, widths=0.6)
+            panel.bxp(drawn, showfliers=False, widths=0.6, **BOX_LINES)
             panel.tick_params(axis="x", labelrotation=90)
             _plot.finish(panel, f"C{i + 1}", "Delay (ms)" if i == 0 else "", x="", margin=0.02)
             panel.set_ylim(bottom=LEAST_MS)
@@ -267,19 +287,29 @@ def losses(scene: Key, name: str, claim: str) -> Draw:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def deviations(scene: Key, name: str) -> Tabulate:
+def deviations(scene: Key, name: str) -> Draw:
     """Standard deviations of delay beside the published ones."""
+    title = f"Scenario {NUMBERS[scene]}: standard deviation of delay"
 
-    def tabulate(samples: Samples, _scale: Scale) -> Table:
+    def draw(samples: Samples, _scale: Scale) -> Figure:
         def values(way: str, consumer: int) -> dict[str, Any]:
             found = samples.each(scene, way, measures.deviation(consumer), "ms")
             published = PRINTED[name][_published(way)][consumer]
             return {"published_ms": published, **_spread(found, "deviation_ms")}
 
         rows = _by_consumer(scene, values)
-        return table(f"Scenario {NUMBERS[scene]}: standard deviation of delay", rows)
+        figure = _bars(
+            scene, rows, "deviation_ms", "ci95", "standard deviation (ms)", least=1.0, paper="published_ms"
+        )
+        return Figure(
+            title,
+            "Means over seeds with 95 % intervals, beside the values of the paper's table; the axis is logarithmic.",
+            _plot.svg(figure, name, title),
+            {"deviations": table(title, rows)},
+            marks=True,
+        )
 
-    return tabulate
+    return draw
 
 
 def _spread(found: Quantity, name: str) -> dict[str, Any]:
@@ -293,7 +323,7 @@ def _spread(found: Quantity, name: str) -> dict[str, Any]:
     }
 
 
-def fairness(scene: Key, name: str) -> Tabulate:
+def fairness(scene: Key, name: str) -> Draw:
     """Average Jain indices by every reading of `average`, beside the published ones."""
     readings: Values = {
         "bins_1_s": measures.jain_in_bins(1.0),
@@ -305,7 +335,9 @@ def fairness(scene: Key, name: str) -> Tabulate:
         "totals_of_10_s": measures.jain_of_totals(0.0, 10.0),
     }
 
-    def tabulate(samples: Samples, _scale: Scale) -> Table:
+    title = f"Scenario {NUMBERS[scene]}: average Jain index of consumers"
+
+    def draw(samples: Samples, _scale: Scale) -> Figure:
         rows = [
             {
                 "scheme": scheme.label,
@@ -314,9 +346,26 @@ def fairness(scene: Key, name: str) -> Tabulate:
             }
             for way, scheme in WAYS.items()
         ]
-        return table(f"Scenario {NUMBERS[scene]}: average Jain index of consumers", rows)
+        figure, axes = _plot.panels(1, 1, height=2.8)
+        panel = axes[0][0]
+        heights = {words: [row[key] for row in rows] for key, words in SHOWN_JAIN.items()}
+        _plot.bars(
+            panel,
+            [row["scheme"] for row in rows],
+            {words: (values, [0.0] * len(values)) for words, values in heights.items()},
+            paper={next(iter(heights)): [row["published"] for row in rows]},
+        )
+        _plot.finish(panel, "", "Jain index", x="", margin=0.02, top=1.2)
+        return Figure(
+            title,
+            "The paper does not say over which intervals it averages: means over seeds for three ways, beside the values of "
+            "its table; all ways are in the data.",
+            _plot.svg(figure, name, title),
+            {"fairness": table(title, rows)},
+            marks=True,
+        )
 
-    return tabulate
+    return draw
 
 
 def _delay(sample: Sample) -> float:

@@ -56,6 +56,7 @@ def reproduce(
     *,
     every: Annotated[bool, Parameter(name="--all")] = False,
     figure: str | None = None,
+    claim: str | None = None,
     quick: bool = False,
     seed: int = 1,
     jobs: int | None = None,
@@ -82,6 +83,8 @@ def reproduce(
         Reproduce all papers, each in a folder of its own, and print their verdicts in one table.
     figure
         Run only what this figure or table needs, such as `figure-8` or `table-1`.
+    claim
+        Run only what this claim needs, such as `S004-19`, and evaluate it.
     quick
         Use fewer seeds and shorter runs; the report says so.
     seed
@@ -116,16 +119,18 @@ def reproduce(
     check_minimum("--at-once", at_once)
     settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed}
     if every:
-        if (
-            paper
-            or figure
-            or readings
-            or emulate
-            or live
-            or full
-            or minutes is not None
-            or at_once is not None
-        ):
+        given = (
+            paper,
+            figure,
+            claim,
+            readings,
+            emulate,
+            live,
+            full,
+            minutes is not None,
+            at_once is not None,
+        )
+        if any(given):
             raise Refusal(
                 "`--all` works with `--quick`, `--seed`, `--jobs`, `--out` and `--json` only",
                 "thalweg reproduce --all",
@@ -149,9 +154,9 @@ def reproduce(
         if study.emulated is None:
             able = _with(lambda other: other.emulated)
             raise Refusal(f"nothing of `{paper}` is emulated", f"of these something is: {', '.join(able)}")
-        if figure is not None or quick or jobs is not None:
+        if figure is not None or claim is not None or quick or jobs is not None:
             raise Refusal(
-                "`--figure`, `--quick` and `--jobs` work with simulations only",
+                "`--figure`, `--claim`, `--quick` and `--jobs` work with simulations only",
                 "use `--minutes` for a shorter emulation",
             )
         if full and minutes is not None:
@@ -161,11 +166,15 @@ def reproduce(
         return _emulate(study, None if full else minutes or 10.0, at_once, seed, out, json=json)
     if full or minutes is not None or at_once is not None:
         raise Refusal("`--full`, `--minutes` and `--at-once` work with emulations only", "add `--emulate`")
+    if figure is not None and claim is not None:
+        raise Refusal("`--figure` and `--claim` exclude each other", "write one of them")
     folder = out or Path("out") / paper
     if readings:
+        if claim is not None:
+            raise Refusal("`--readings` judges the claims that it changes", "leave out `--claim`")
         return compare_readings(paper, folder, figure=figure, settings=settings, json=json)
     began = time.monotonic()
-    done, page = _simulated(study, folder, {**settings, "figure": figure}, json=json)
+    done, page = _simulated(study, folder, {**settings, "figure": figure, "claim": claim}, json=json)
     if json:
         show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
     else:
@@ -198,8 +207,9 @@ def _simulated(study: Study, folder: Path, settings: dict[str, Any], *, json: bo
 
 
 def _every(folder: Path, settings: dict[str, Any], *, json: bool) -> int:
-    """All papers one after the other, and the table of their verdicts."""
+    """All papers one after the other, the table of their verdicts, and the page of all."""
     from .. import papers
+    from ..report import save_papers
 
     found: dict[str, dict[str, Any]] = {}
     for study in map(papers.find, papers.names()):
@@ -211,14 +221,16 @@ def _every(folder: Path, settings: dict[str, Any], *, json: bool) -> int:
                 **{key: record[key] for key in ("by_evidence", "no_mutant_kills")},
                 "report": str(page),
             }
+    front = save_papers(list(found), folder)
     if json:
-        show_json({"papers": found, "quick": settings["quick"], "seed": settings["seed"]})
+        show_json(
+            {"papers": found, "report": str(front), "quick": settings["quick"], "seed": settings["seed"]}
+        )
         return 0
     rows = [{"paper": name, **counts} for name, counts in found.items()]
     print_table("", [(key, heading) for key, heading in COUNTS if key in rows[0]], rows)
     console().print(FOOTNOTE, style="dim")
-    for name, counts in found.items():
-        console().print(f"{name}: {counts['report']}")
+    console().print(f"Report: {front}")
     return 0
 
 

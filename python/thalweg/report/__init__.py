@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from ..result import Result
     from ..sweep import SweepResult
 
-__all__ = ["begin_sweep", "compare", "network", "plans_of_sweep", "save_reproduction", "save_sweep", "write"]
+__all__ = [
+    "begin_sweep",
+    "compare",
+    "network",
+    "plans_of_sweep",
+    "save_papers",
+    "save_reproduction",
+    "save_sweep",
+    "write",
+]
 
 
 def write(folder: str | Path, page: str | Path | None = None) -> Path:
@@ -55,6 +64,16 @@ def save_reproduction(done: Any, folder: str | Path) -> None:
     from . import _paper
 
     _paper.save(done, Path(folder))
+
+
+def save_papers(papers: Sequence[str], folder: str | Path) -> Path:
+    """Writes the page of all papers to a folder that holds the folders of their reproductions; returns its path."""
+    from . import _front
+
+    target = Path(folder) / _front.PAGE_OF_ALL
+    _front.save(papers, Path(folder))
+    target.write_text(_front.page(Path(folder)), encoding="utf-8")
+    return target
 
 
 def begin_sweep(plans: Sequence[str], folder: str | Path) -> None:

@@ -61,28 +61,14 @@ def page(folder: Path) -> str:
         quick=record["quick"],
         emulated=record.get("emulated", False),
         notes=record["notes"],
-        counts=_bar(record),
+        counts=verdicts_of(record),
         evidence=list(record.get("by_evidence", {}).items()),
         by_construction=record["counts"].get("by_construction", 0),
-        mutants=_mutants(record),
+        mutants=mutants_of(record),
         unharmed=record.get("no_mutant_kills", []),
         claims=claims,
-        present=[
-            (verdict, count)
-            for verdict in VERDICTS
-            if (count := sum(claim["verdict"] == verdict for claim in claims))
-        ],
         two_worlds=bool(claims) and "simulated" in claims[0],
-        figures=[
-            {
-                **entry,
-                "label": _label(entry),
-                "drawing": (folder / entry["drawing"]).read_text(encoding="utf-8"),
-                "data": [(row["name"], row["file"]) for row in entry["data"]]
-                + [("drawing", entry["drawing"])],
-            }
-            for entry in record["figures"]
-        ],
+        figures=figures_of(record, folder),
         tables=[
             {**entry, "label": _label(entry), **_parquet(folder, entry["file"])} for entry in record["tables"]
         ],
@@ -95,7 +81,20 @@ def page(folder: Path) -> str:
     )
 
 
-def _bar(record: dict[str, Any]) -> dict[str, int]:
+def figures_of(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """Figures with their drawings, and names and files of their data below the folder."""
+    return [
+        {
+            **entry,
+            "label": _label(entry),
+            "drawing": (folder / entry["drawing"]).read_text(encoding="utf-8"),
+            "data": [(row["name"], row["file"]) for row in entry["data"]] + [("drawing", entry["drawing"])],
+        }
+        for entry in record["figures"]
+    ]
+
+
+def verdicts_of(record: dict[str, Any]) -> dict[str, int]:
     """Verdicts of what the paper says: without derived numbers, literal profiles and rows by construction."""
     sorts = record.get("by_evidence")
     if sorts is None:
@@ -105,7 +104,7 @@ def _bar(record: dict[str, Any]) -> dict[str, int]:
     return {verdict: sum(each[verdict] for each in kept) for verdict in VERDICTS}
 
 
-def _mutants(record: dict[str, Any]) -> str | None:
+def mutants_of(record: dict[str, Any]) -> str | None:
     """Mutants killed over all; None where none were tried, as in an emulation."""
     found = record["counts"].get("mutants_killed")
     return None if found in (None, "0/0") else str(found)
@@ -113,7 +112,7 @@ def _mutants(record: dict[str, Any]) -> str | None:
 
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
     """The subject of the page, in a sentence or two."""
-    claims, counts = record["claims"], _bar(record)
+    claims, counts = record["claims"], verdicts_of(record)
     if not of_paper:
         return "A comparison of our own: no paper has it, and no claim rests on it."
     if not claims:
@@ -172,6 +171,8 @@ def _again(record: dict[str, Any]) -> str:
     command = f"thalweg reproduce {record['paper']} --seed {record['seed']}"
     if record.get("figure"):
         command += f" --figure {record['figure']}"
+    if record.get("claim"):
+        command += f" --claim {record['claim']}"
     if record.get("emulated"):
         return command + (" --emulate" if record["quick"] else " --emulate --full")
     return command + (" --quick" if record["quick"] else "")

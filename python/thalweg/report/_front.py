@@ -1,0 +1,144 @@
+"""The page of all papers: their verdicts as cards, every claim in one table, and the figures with the papers' values.
+
+It reads the folders of the papers, which lie below its own, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..result import PAGE
+from . import _paper
+from ._page import number, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+FILE = "papers.json"
+"""Names the papers of a folder, in order."""
+
+PAGE_OF_ALL = "papers.html"
+"""Name of the page, beside the folders of the papers."""
+
+SPAN = 4.0
+"""The picture of ratios goes from a quarter to four times the printed value; what is beyond lies at its edge."""
+
+WIDTH, ROW, DOT = 720.0, 74.0, 4.2
+"""Size of the picture of ratios: its width, the height of a paper, the radius of a dot."""
+
+
+def save(papers: Sequence[str], folder: Path) -> None:
+    """Writes `papers.json`; the papers' own folders are written by `_paper.save`."""
+    from .. import __version__
+
+    record = {"format": 1, "version": __version__, "papers": list(papers)}
+    (folder / FILE).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def page(folder: Path) -> str:
+    """The page of a folder that `save` wrote."""
+    record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    papers = [_read(folder, name) for name in record["papers"]]
+    claims = [{**claim, "paper": paper["paper"]} for paper in papers for claim in paper["claims"]]
+    counts = _sum(paper["bar"] for paper in papers)
+    return render(
+        "front.html",
+        "Papers, reproduced",
+        version=record["version"],
+        lead=_lead(papers, counts),
+        papers=papers,
+        names=record["papers"],
+        counts=counts,
+        claims=claims,
+        quick=any(paper["quick"] for paper in papers),
+        ratios=_ratios(papers),
+        figures=[
+            {
+                **entry,
+                "anchor": f"{paper['paper']}-{entry['id']}",
+                "paper": paper,
+                "data": [(name, f"{paper['paper']}/{file}") for name, file in entry["data"]],
+            }
+            for paper in papers
+            for entry in _paper.figures_of(paper, folder / paper["paper"])
+            if entry.get("marks")
+        ],
+    )
+
+
+def _read(folder: Path, name: str) -> dict[str, Any]:
+    record = json.loads((folder / name / _paper.FILE).read_text(encoding="utf-8"))
+    return {
+        **record,
+        "page": f"{name}/{PAGE}",
+        "bar": _paper.verdicts_of(record),
+        "mutants": _paper.mutants_of(record),
+    }
+
+
+def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Verdicts of all papers, in their order."""
+    total: dict[str, int] = {}
+    for one in counts:
+        for verdict, count in one.items():
+            total[verdict] = total.get(verdict, 0) + count
+    return total
+
+
+def _lead(papers: Sequence[dict[str, Any]], counts: dict[str, int]) -> str:
+    claims = sum(counts.values())
+    testable = claims - counts.get("not testable", 0)
+    runs = sum(len(paper["runs"]) for paper in papers)
+    return (
+        f"{claims} statements of {len(papers)} papers, judged by {number(float(runs))} simulations. "
+        f"{counts.get('reproduced', 0)} of the {testable} that can be tested are reproduced."
+    )
+
+
+def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Places of the dots in a picture of measured over printed values, a row a paper; None where nothing is printed."""
+    rows: list[dict[str, Any]] = []
+    for paper in papers:
+        dots = [
+            {"claim": claim, "quantity": quantity, "ratio": ratio, "x": _place(ratio), "y": 0.0}
+            for claim in paper["claims"]
+            if claim["evidence"] in ("independent", "fitted")
+            for quantity, ratio in claim["ratios"].items()
+            if ratio is not None and ratio > 0
+        ]
+        if dots:
+            _spread(dots)
+            rows.append({"paper": paper, "dots": dots, "middle": ROW * (len(rows) + 0.5)})
+    if not rows:
+        return None
+    ticks = [(_place(ratio), f"{ratio:g}") for ratio in (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)]
+    return {
+        "rows": rows,
+        "ticks": ticks,
+        "width": WIDTH,
+        "height": ROW * len(rows),
+        "radius": DOT,
+        "band": (_place(0.9), _place(1.1)),
+        "count": sum(len(row["dots"]) for row in rows),
+        "near": sum(0.9 <= dot["ratio"] <= 1.1 for row in rows for dot in row["dots"]),
+    }
+
+
+def _place(ratio: float) -> float:
+    """Horizontal place of a ratio; logarithmic."""
+    within = min(max(ratio, 1 / SPAN), SPAN)
+    margin = 2 * DOT
+    return margin + (WIDTH - 2 * margin) * (math.log(within) / math.log(SPAN) + 1) / 2
+
+
+def _spread(dots: list[dict[str, Any]]) -> None:
+    """Moves dots that would lie on each other up and down from the middle, in turns."""
+    dots.sort(key=lambda dot: dot["x"])
+    levels: list[float] = []
+    for dot in dots:
+        level = next((i for i, last in enumerate(levels) if dot["x"] - last >= 2 * DOT), len(levels))
+        levels[level : level + 1] = [dot["x"]]
+        dot["y"] = (level + 1) // 2 * 2 * DOT * (-1 if level % 2 else 1)

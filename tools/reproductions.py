@@ -1,0 +1,157 @@
+"""Writes docs/reproductions.md from what `thalweg reproduce --all` measured: `python tools/reproductions.py out/papers`.
+
+Every number of the page comes from the folder; the page says which runs it rests on.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from catalogue import table
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reproductions.md"
+MARK = "<!-- Written by `python tools/reproductions.py` from a run of all papers: change the claims, not this file. -->"
+
+HEAD = """# Reproducibility report
+
+*Scope: for each of the five papers what is confirmed, what is contradicted, and what its text leaves open, with the
+command for each number. Limits: no paper published its code or data; all programs here were written from the papers'
+texts.*
+
+By the terms of the ACM
+([Artifact Review and Badging 1.1](https://www.acm.org/publications/policies/artifact-review-and-badging-current)) this is
+a **replication**: another team, with programs of its own. *Confirmed* means that the measured values lie in the band of
+the claim in the mean and in four seeds of five; *partly*, that some of its statements do. How a claim is judged is in
+[papers](papers.md#verdicts). Rows that cannot fail (*by construction*) are in no total; rows that helped to choose
+between readings of a paper (*fitted*) are no independent evidence and are marked.
+
+A *mutant* is a result that is made wrong on purpose, such as doubled or with two schemes exchanged; a check that does not
+refuse it is too weak.
+"""
+
+SECTIONS = (
+    ("reproduced", "Confirmed"),
+    ("partly", "Confirmed in part"),
+    ("not reproduced", "Contradicted"),
+)
+"""Verdicts and the titles of their tables."""
+
+
+def number(value):
+    """A number in four significant digits; a dash for none."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def measured(claim):
+    """What was measured, with its interval and unit."""
+    if claim["measured"] is None:
+        return "–"
+    text = number(claim["measured"])
+    if claim["ci95"] is not None:
+        text += f" ± {claim['ci95']:.2g}"
+    return text if claim["unit"] in ("", "1") else f"{text} {claim['unit']}"
+
+
+def ratio(claim):
+    """Measured over printed, of each printed number."""
+    return ", ".join("–" if one is None else f"{one:.2f}" for one in claim["ratios"].values()) or "–"
+
+
+def said(claim):
+    """The statement, marked where it is no independent evidence, and what was changed in its check."""
+    text = claim["statement"]
+    if claim["evidence"] == "fitted":
+        text += " *(fitted)*"
+    if claim.get("changed"):
+        text += f" *Check changed after a measurement:* {claim['changed']}"
+    return text
+
+
+def rows_of(claims, reasons):
+    """The table of some claims; with their reasons where they are not confirmed."""
+    headings = ["claim", "where", "statement", "expected", "measured", "measured / printed"]
+    rows = [
+        [claim["id"], claim["source"], said(claim), claim["expected"], measured(claim), ratio(claim)]
+        + ([claim["reason"] or "–"] if reasons else [])
+        for claim in claims
+    ]
+    return table([*headings, "cause"] if reasons else headings, rows)
+
+
+def section(record):
+    """All that there is to say of one paper."""
+    name = record["paper"]
+    claims = [claim for claim in record["claims"] if claim["evidence"] in ("independent", "fitted")]
+    seeds = sorted({run["seed"] for run in record["runs"]})
+    parts = [
+        f"## {record['title']}\n",
+        f"{len(record['runs'])} runs, seeds {seeds[0]} to {seeds[-1]}. All of it: `thalweg reproduce {name}`; one row: "
+        f"`thalweg reproduce {name} --claim ID`, such as `--claim {claims[0]['id']}`.\n",
+    ]
+    for verdict, title in SECTIONS:
+        some = [claim for claim in claims if claim["verdict"] == verdict]
+        if some:
+            parts += [f"### {title}\n", rows_of(some, reasons=verdict != "reproduced")]
+    untestable = [claim for claim in record["claims"] if claim["verdict"] == "not testable"]
+    if untestable or record["choices"]:
+        parts.append("### Missing in the text\n")
+    if record["choices"]:
+        parts.append("Left open, with our choice:\n")
+        parts.append("\n".join(f"- **{key}**: {text}" for key, text in record["choices"].items()) + "\n")
+    if untestable:
+        parts.append("Not testable:\n")
+        rows = [[claim["id"], claim["source"], claim["statement"], claim["reason"]] for claim in untestable]
+        parts.append(table(["claim", "where", "statement", "why"], rows))
+    other = [
+        claim
+        for claim in record["claims"]
+        if claim["evidence"] not in ("independent", "fitted") and claim["verdict"] != "not testable"
+    ]
+    if other:
+        parts.append("### Beside the totals\n")
+        rows = [
+            [claim["id"], claim["evidence"], claim["statement"], measured(claim), claim["verdict"]]
+            for claim in other
+        ]
+        parts.append(table(["claim", "evidence", "statement", "measured", "verdict"], rows))
+    return "\n".join(parts)
+
+
+def page(folder):
+    """The whole page."""
+    names = json.loads((folder / "papers.json").read_text())["papers"]
+    records = [json.loads((folder / name / "reproduction.json").read_text()) for name in names]
+    if any(record["quick"] for record in records):
+        raise SystemExit(
+            f"{folder} holds a quick run: `thalweg reproduce --all` without --quick makes what the page needs"
+        )
+    keys = ("reproduced", "partly", "not", "untestable", "fitted", "by_construction", "mutants_killed")
+    rows = [[record["paper"], *(record["counts"][key] for key in keys)] for record in records]
+    headings = [
+        "paper",
+        "confirmed",
+        "partly",
+        "contradicted",
+        "not testable",
+        "confirmed rows that are fitted",
+        "by construction",
+        "mutants refused",
+    ]
+    summary = (
+        f"Version {records[0].get('version', '')} of Thalweg; all of it again: `thalweg reproduce --all`.\n"
+    )
+    return "\n".join([MARK, HEAD, summary, table(headings, rows), *map(section, records)])
+
+
+def main():
+    """Writes the page from the folder named on the command line."""
+    if len(sys.argv) != 2:
+        raise SystemExit(
+            "usage: python tools/reproductions.py FOLDER, a folder that `thalweg reproduce --all` wrote"
+        )
+    PAGE.write_text(page(Path(sys.argv[1])), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
