@@ -43,7 +43,9 @@ pub use ids::{
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
 pub use packet::{Ecn, Header, Label, Packet, Piece, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
-pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict, ambassador_impl_QueueDiscipline};
+pub use queue::{
+    Backlog, DropReason, PacketCx, QueueDiscipline, QueueLimit, Verdict, ambassador_impl_QueueDiscipline,
+};
 pub use random::Random;
 pub use router::{
     Branch, Entry, FeedbackTarget, GroupMessage, NodeCx, NodeView, PortView, Report, Router, RouterCx,

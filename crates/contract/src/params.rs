@@ -253,7 +253,7 @@ macro_rules! params {
     ($($(#[doc = $doc:literal])+ $name:ident : $type:ty = $default:expr
         $(, within $low:literal ..= $high:literal)?, from $source:literal;)*
         $(order $less:ident <= $more:ident;)*) => {
-        /// The scheme's parameters.
+        /// Parameters, as a scenario sets them.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Params {
             $($(#[doc = $doc])+ pub $name: $type,)*

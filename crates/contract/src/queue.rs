@@ -1,7 +1,7 @@
 //! Queue disciplines: the order of departures, drops, and marks.
 
 use ambassador::delegatable_trait;
-use units::{Bytes, Time};
+use units::{Bytes, Rate, Time};
 
 use crate::{Arena, PacketId, Random};
 
@@ -19,12 +19,17 @@ pub trait QueueDiscipline {
 
     /// Gives back all that it holds, as it is: the link has failed.
     fn drain(&mut self) -> Vec<PacketId>;
+
+    /// Changes how much may wait. What waits already stays.
+    fn set_limit(&mut self, limit: QueueLimit);
 }
 
 /// What a queue may ask of the world.
 pub struct PacketCx<'a> {
     /// The present instant.
     pub now: Time,
+    /// The present rate of the link.
+    pub rate: Rate,
     /// The queue's own stream of random numbers.
     pub random: &'a mut Random,
     /// The packets.
@@ -33,6 +38,26 @@ pub struct PacketCx<'a> {
     pub dropped: &'a mut Vec<(PacketId, DropReason)>,
     /// How many packets the queue marked itself, beside those of [`Verdict::Mark`].
     pub marked: u64,
+}
+
+/// How much may wait in a queue; in each class, where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueLimit {
+    /// Packets.
+    pub packets: u32,
+    /// ECN threshold of a queue without a rule of its own: packets that understand marks are marked when at least so many packets wait;
+    /// `u32::MAX` for never.
+    pub mark_above: u32,
+    /// Bytes.
+    pub bytes: Bytes,
+}
+
+impl QueueLimit {
+    /// Whether a packet of `size_bytes` finds room where `packets` packets of `bytes` bytes wait.
+    #[inline]
+    pub const fn admits(&self, packets: u32, bytes: u64, size_bytes: u64) -> bool {
+        packets < self.packets && bytes + size_bytes <= self.bytes.as_u64()
+    }
 }
 
 /// What waits in a queue.

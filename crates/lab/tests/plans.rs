@@ -4,6 +4,7 @@ mod common;
 
 use lab::{Plan, load};
 use sim::{FlowKind, Limit};
+use stack::queue::{DisciplineSpec, codel};
 use units::{Bytes, Duration, Rate, Time};
 
 use common::plan;
@@ -72,14 +73,14 @@ fn a_managed_queue_is_a_word_or_a_table() {
     let plan = plan(&written);
     let codel = |link: usize| {
         let link = &plan.blueprint.links[link];
-        (link.forward.queue.codel, link.backward.queue.codel)
+        (link.forward.queue.discipline.clone(), link.backward.queue.discipline.clone())
     };
-    let usual = stack::queue::CodelConfig::default();
+    let usual = codel::Params::default();
     assert_eq!((usual.target, usual.interval), (Duration::from_millis(5), Duration::from_millis(100)));
-    assert_eq!(codel(0), (Some(usual), None));
+    assert_eq!(codel(0), (Some(DisciplineSpec::Codel(usual.clone())), None));
     assert_eq!(codel(1), codel(0), "a link is like another in this, too");
-    let slow = stack::queue::CodelConfig { target: Duration::from_millis(20), mark: false, ..usual };
-    assert_eq!(codel(2), (None, Some(slow)));
+    let slow = codel::Params { target: Duration::from_millis(20), mark: false, ..usual };
+    assert_eq!(codel(2), (None, Some(DisciplineSpec::Codel(slow))));
     let printed = plan.to_toml();
     assert_eq!(self::plan(&printed), plan, "{printed}");
 }

@@ -1,8 +1,8 @@
 //! The blueprint of a world: plain data, already checked, every default filled in. `lab` writes it, [`crate::World`] reads it.
 
-use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList};
+use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList, QueueLimit};
 use stack::datagram::Spell;
-use stack::queue::CodelConfig;
+use stack::queue::DisciplineSpec;
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
@@ -184,8 +184,8 @@ pub struct QueueSpec {
     pub mark_above: Option<u32>,
     /// Weights of the classes served by deficit round robin, each with `limit` of its own; empty for one FIFO.
     pub class_weights: Vec<u32>,
-    /// One FIFO that drops or marks by the time that packets wait. Not with `mark_above`, and not with classes.
-    pub codel: Option<CodelConfig>,
+    /// A discipline with a rule of its own; `None` for drop-tail, or classes. Not with `mark_above`, and not with classes.
+    pub discipline: Option<DisciplineSpec>,
 }
 
 /// How much may wait in a queue.
@@ -439,6 +439,17 @@ impl Blueprint {
     }
 }
 
+impl QueueSpec {
+    /// How much may wait, in each class where there are several, and when the queue marks.
+    pub(crate) fn limit(&self) -> QueueLimit {
+        let (packets, bytes) = match self.limit {
+            Limit::Packets(packets) => (packets, Bytes::UNLIMITED),
+            Limit::Bytes(bytes) => (u32::MAX, bytes),
+        };
+        QueueLimit { packets, bytes, mark_above: self.mark_above.unwrap_or(u32::MAX) }
+    }
+}
+
 impl PortSpec {
     /// A lossless wire behind a drop-tail queue of this many packets.
     pub const fn new(rate: Rate, delay: Duration, packets: u32) -> Self {
@@ -446,7 +457,7 @@ impl PortSpec {
             limit: Limit::Packets(packets),
             mark_above: None,
             class_weights: Vec::new(),
-            codel: None,
+            discipline: None,
         };
         Self { rate, delay, loss: 0.0, queue }
     }

@@ -2,14 +2,14 @@
 
 use contract::{Address, EndpointId, FlowId, LinkId, NameId, NodeId, Outputs, ParamError, Random};
 use stack::ndn;
-use stack::queue::{self, ClassLimit, Codel, CodelLimit, RoundRobin};
-use units::{Bytes, Duration, Time};
+use stack::queue::{AnyQueue, RoundRobin};
+use units::{Duration, Time};
 
 use crate::accounts::Accounts;
 use crate::agenda::{Agenda, Kind, MAX_INDEX, What};
 use crate::fabric::{Discipline, Edge, Fabric, NO_FLOW, Port};
 use crate::hosts::{AnyEndpoint, EndpointState, Hosts, ReceiverState, access_routers};
-use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, Limit, PortSpec, QueueSpec};
+use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, PortSpec, QueueSpec};
 
 /// Indices of [`Kind::Run`].
 pub(crate) const RUN_END: usize = 0;
@@ -68,20 +68,11 @@ fn fabric(blueprint: &Blueprint) -> Fabric {
 }
 
 fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> Option<Box<Discipline>> {
-    if spec.queue.class_weights.is_empty() && spec.queue.codel.is_none() {
-        return None;
-    }
-    let (packets, bytes) = match spec.queue.limit {
-        Limit::Packets(packets) => (packets, Bytes::UNLIMITED),
-        Limit::Bytes(bytes) => (u32::MAX, bytes),
-    };
-    let queue = match spec.queue.codel {
-        Some(config) => queue::AnyQueue::Codel(Codel::new(config, CodelLimit { packets, bytes })),
-        None => {
-            let limit = ClassLimit { packets, bytes, mark_above: spec.queue.mark_above.unwrap_or(u32::MAX) };
-            let weights = &spec.queue.class_weights;
-            queue::AnyQueue::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit))
-        }
+    let (limit, weights) = (spec.queue.limit(), &spec.queue.class_weights);
+    let queue = match &spec.queue.discipline {
+        Some(discipline) => discipline.build(limit),
+        None if weights.is_empty() => return None,
+        None => AnyQueue::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit)),
     };
     Some(Box::new(Discipline::new(queue, Random::new(seed, path, "queue"))))
 }
@@ -327,10 +318,10 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         if !known(link.ends.0) || !known(link.ends.1) || link.ends.0 == link.ends.1 {
             return refuse(&link.name, "a link joins two nodes that exist");
         }
-        for QueueSpec { codel, mark_above, class_weights, .. } in [&link.forward.queue, &link.backward.queue]
-        {
-            if codel.is_some() && (mark_above.is_some() || !class_weights.is_empty()) {
-                return refuse(&link.name, "CoDel has no classes and marks by its own rule");
+        for queue in [&link.forward.queue, &link.backward.queue] {
+            let QueueSpec { discipline, mark_above, class_weights, .. } = queue;
+            if discipline.is_some() && (mark_above.is_some() || !class_weights.is_empty()) {
+                return refuse(&link.name, "a queue discipline has no classes and marks by its own rule");
             }
         }
     }

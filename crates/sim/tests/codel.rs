@@ -3,18 +3,19 @@
 use contract::LinkId;
 use contract::{DropReason, NodeId};
 use sim::{Blueprint, Change, Control, FlowKind, PortSpec, Trace, World};
-use stack::queue::CodelConfig;
+use stack::queue::DisciplineSpec;
+use stack::queue::codel::Params;
 use stack::tcp;
 use units::{Duration, Rate, Time};
 
 /// One flow through 10 Mbit/s with room for a thousand packets, 42 ms there and back.
-fn deep(codel: Option<CodelConfig>, ecn: bool) -> Blueprint {
+fn deep(codel: Option<Params>, ecn: bool) -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(30));
     print.warmup = Duration::from_secs(5);
     let nodes: Vec<NodeId> = ["a", "r", "s", "b"].iter().map(|name| print.node(name)).collect();
     let edge = PortSpec::new(Rate::from_mbps(1000), Duration::from_micros(500), 10_000);
     let mut narrow = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(20), 1000);
-    narrow.queue.codel = codel;
+    narrow.queue.discipline = codel.map(DisciplineSpec::Codel);
     print.link("in", (nodes[0], nodes[1]), edge.clone());
     print.link("narrow", (nodes[1], nodes[2]), narrow);
     print.link("out", (nodes[2], nodes[3]), edge);
@@ -40,7 +41,7 @@ fn of_link(trace: &Trace) -> (f64, f64) {
 fn a_deep_buffer_stays_shallow_and_the_link_busy() {
     let (wait, used) = of_link(&run(&deep(None, false)));
     assert!(wait > 300.0 && used > 0.99, "unmanaged it fills: {wait} ms, {used}");
-    let trace = run(&deep(Some(CodelConfig::default()), false));
+    let trace = run(&deep(Some(Params::default()), false));
     let (wait, used) = of_link(&trace);
     assert!(wait < 20.0 && used > 0.9, "{wait} ms, {used}");
     let port = &trace.ports[2];
@@ -49,7 +50,7 @@ fn a_deep_buffer_stays_shallow_and_the_link_busy() {
 
 #[test]
 fn who_understands_marks_loses_nothing() {
-    let trace = run(&deep(Some(CodelConfig::default()), true));
+    let trace = run(&deep(Some(Params::default()), true));
     let port = &trace.ports[2];
     assert!(port.marked_packets > 0);
     assert_eq!(port.drops, [0; DropReason::ALL.len()]);
@@ -59,7 +60,7 @@ fn who_understands_marks_loses_nothing() {
 
 #[test]
 fn a_link_that_fails_empties_its_queue() {
-    let mut print = deep(Some(CodelConfig::default()), false);
+    let mut print = deep(Some(Params::default()), false);
     for (ms, up) in [(10_000, false), (10_500, true)] {
         print.events.push((Time::ZERO + Duration::from_millis(ms), Change::LinkUp(LinkId(1), up)));
     }
@@ -72,7 +73,7 @@ fn a_link_that_fails_empties_its_queue() {
 
 #[test]
 fn codel_is_no_queue_with_classes() {
-    let mut print = deep(Some(CodelConfig::default()), false);
+    let mut print = deep(Some(Params::default()), false);
     print.links[1].backward.queue.class_weights = vec![1, 1];
     assert!(World::new(&print).is_err());
 }

@@ -198,7 +198,7 @@ const fn resolver_port(place: Place) -> NetPort {
         delay: Duration::from_millis(1),
         loss: 0.0,
         buffer: Buffer::Packets(1000),
-        codel: None,
+        discipline: None,
         mark_above: None,
         classes: Vec::new(),
         place,

@@ -59,7 +59,7 @@ pub(crate) fn build(
             loss: port.loss,
             queue: QueueSpec {
                 limit,
-                codel: port.codel,
+                discipline: port.discipline.clone(),
                 mark_above: port.mark_above,
                 class_weights: port.classes.clone(),
             },

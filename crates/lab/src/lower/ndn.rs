@@ -10,12 +10,12 @@ use units::{Bytes, Duration};
 use super::flows::Traffic;
 use super::icn::IcnNet;
 use super::sdn::controller;
-use crate::resolve::params::{PartParams, resolved};
+use crate::resolve::params::PartParams;
+use crate::schema::params::{Params, resolved};
 use crate::schema::file::{File, Flow, NetworkWord};
 use crate::schema::ndn::{LinkName, Ndn, NodeStore, Prefix, Producer};
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
 use crate::schema::tree::Place;
-use crate::schema::values::Params;
 use crate::topology::Net;
 
 /// Most producers, and most routes of names.

@@ -10,7 +10,7 @@ use units::{Duration, Rate};
 use super::icn::IcnNet;
 use super::ndn::NdnNet;
 use crate::resolve::params::PartParams;
-use crate::resolve::params::resolved;
+use crate::schema::params::resolved;
 use crate::resolve::places::ends;
 use crate::schema::file::{File, Flow};
 use crate::schema::read::{At, Field, Notes, shortened};
@@ -235,7 +235,7 @@ fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
         buffer,
         mark_above: None,
         classes: Vec::new(),
-        codel: None,
+        discipline: None,
         place,
     }
 }

@@ -2,7 +2,7 @@
 
 use contract::{LinkId, NameId, NodeId, ParamList};
 use sim::{Blueprint, Change, Emulation as EmulationSettings, IcnSpec, Limit, LinkSpec, RouteSpec};
-use stack::queue::CodelConfig;
+use stack::queue::DisciplineSpec;
 use units::{Duration, Time};
 
 use super::{Plan, flows, ndn};
@@ -11,9 +11,11 @@ use crate::schema::emulation::Emulation;
 use crate::schema::file::{
     Action, Clock, Event, File, Icn, Kind, Link, NodeTable, Port, Record, Route, Routing, Topology,
 };
+use crate::schema::params::Params;
+use crate::schema::queue::Queue;
 use crate::schema::read::{At, Field};
 use crate::schema::settings::Setting;
-use crate::schema::values::{Buffer, Ends, Expect, MarkAbove, Nodes, Params, Queue};
+use crate::schema::values::{Buffer, Ends, Expect, MarkAbove, Nodes};
 
 /// The scenario of the plan.
 pub(super) fn file(plan: &Plan) -> File {
@@ -113,7 +115,7 @@ fn link(link: &LinkSpec, names: &Names<'_>) -> Link {
         delay: forward.delay.into(),
         loss: forward.loss.into(),
         buffer: buffer(forward.queue.limit),
-        queue: queue(forward.queue.codel, None),
+        queue: queue(&forward.queue.discipline, &None),
         mark_above: forward.queue.mark_above.into(),
         classes: classes(&forward.queue.class_weights, &[]),
         // what this direction lacks and the other has is taken away
@@ -123,7 +125,7 @@ fn link(link: &LinkSpec, names: &Names<'_>) -> Link {
                 delay: backward.delay.into(),
                 loss: backward.loss.into(),
                 buffer: buffer(backward.queue.limit),
-                queue: queue(backward.queue.codel, forward.queue.codel),
+                queue: queue(&backward.queue.discipline, &forward.queue.discipline),
                 mark_above: backward
                     .queue
                     .mark_above
@@ -145,9 +147,9 @@ fn buffer(limit: Limit) -> Field<Buffer> {
     })
 }
 
-/// A queue discipline, where this direction or the `other` has CoDel.
-fn queue(codel: Option<CodelConfig>, other: Option<CodelConfig>) -> Field<Queue> {
-    codel.or(other).map(|_| Queue(codel)).into()
+/// A queue discipline, where this direction or the `other` has one.
+fn queue(discipline: &Option<DisciplineSpec>, other: &Option<DisciplineSpec>) -> Field<Queue> {
+    discipline.as_ref().or(other.as_ref()).map(|_| Queue(discipline.clone())).into()
 }
 
 /// The weights of classes, where this direction or the `other` has any.

@@ -1,85 +1,19 @@
 //! Parameters of schemes and of parts of forwarders: checked values, and every default.
 
 use contract::{ParamInfo, ParamList, ParamValue, SenderLaw, Setup};
-use schemes::{Build, Entry, Resolve};
+use schemes::{Build, Entry};
 use stack::ndn;
 use units::Bytes;
 
 use super::linux;
 use crate::schema::file::Flow;
-use crate::schema::read::{Field, Notes, shortened};
-use crate::schema::renames::unknown;
-use crate::schema::values::Params;
+use crate::schema::params::resolved_beside;
+use crate::schema::read::Notes;
 
 /// The parameters that are not default, in the order of the scheme's table.
 pub(crate) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<ParamList> {
     let others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
     resolved_beside(&table.params, &others, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
-}
-
-/// The parameters of `of` that are not default, in the order of its table; `None` when something is noted.
-pub(crate) fn resolved(
-    written: &Field<Params>,
-    of: &str,
-    infos: &[ParamInfo],
-    resolve: Resolve,
-    notes: &mut Notes,
-) -> Option<ParamList> {
-    resolved_beside(written, &[], of, infos, resolve, notes)
-}
-
-/// The same, with `others` in place of the defaults of what is not written.
-fn resolved_beside(
-    written: &Field<Params>,
-    others: &[(&str, ParamValue)],
-    of: &str,
-    infos: &[ParamInfo],
-    resolve: Resolve,
-    notes: &mut Notes,
-) -> Option<ParamList> {
-    let before = notes.count();
-    let mut list = Vec::new();
-    for (name, value) in written.given().map_or(&[][..], |params| &params.value.0) {
-        if !infos.iter().any(|info| info.name == name.value) {
-            let message = format!("`{of}` has no parameter `{}`", shortened(name));
-            let (message, hint) = unknown(name, message, infos.iter().map(|info| info.name));
-            notes.wrong(name.place, message).maybe(hint);
-            continue;
-        }
-        let one = (name.value.clone(), value.value.clone());
-        // whether it goes with the others is seen below
-        if let Err(error) = resolve(std::slice::from_ref(&one))
-            && error.beside.is_none()
-        {
-            notes.wrong(value.place, error.message).maybe(error.hint);
-        }
-        list.push(one);
-    }
-    if notes.count() > before {
-        return None;
-    }
-    for (name, value) in others {
-        if !list.iter().any(|(written, _)| written == name) {
-            list.push(((*name).to_owned(), value.clone()));
-        }
-    }
-    match resolve(&list) {
-        Ok(all) => Some(
-            all.into_iter()
-                .filter(|(name, value)| !infos.iter().any(|info| info.name == name && info.default == *value))
-                .collect(),
-        ),
-        Err(error) => {
-            let table = written.given();
-            let of = |name: &str| {
-                let row = table?.value.0.iter().find(|(key, _)| key.value == name)?;
-                Some(row.1.place)
-            };
-            let place = of(&error.name).or_else(|| of(error.beside?)).or(table.map(|at| at.place));
-            notes.wrong(place.unwrap_or_default(), error.message).maybe(error.hint);
-            None
-        }
-    }
 }
 
 /// The parameters of a part in forwarders.

@@ -5,11 +5,13 @@ use units::{Bytes, Drift, Duration, Offset, Rate};
 use crate::schema::bounds::{count, share_of, within};
 use crate::schema::emulation::{Commands, Emulation};
 use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
+use crate::schema::params::Params;
+use crate::schema::queue::Queue;
 use crate::schema::read::{At, tables, words};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
 use crate::schema::values::{
-    Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Queue, SchemeName, Senders, Sweep, Targets,
+    Buffer, Ends, Expect, Instant, MarkAbove, Nodes, SchemeName, Senders, Sweep, Targets,
 };
 use crate::schema::video::Player;
 
@@ -106,7 +108,8 @@ tables! {
         loss: f64 where share_of(0.0, 1.0),
         /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets.
         buffer: Buffer,
-        /// Queue discipline: `"fifo"` (drop-tail, the default), `"codel"`, or a table with CoDel's settings.
+        /// Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
+        /// parameters.
         queue: Queue,
         /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait.
         mark_above: u32,
@@ -133,19 +136,6 @@ tables! {
         mark_above: MarkAbove,
         /// Weights of traffic classes, served by deficit round robin; an empty list: no classes.
         classes: Vec<At<u32>>,
-    }
-
-    /// A queue discipline with its settings.
-    pub(crate) struct QueueTable = "a queue" {
-        /// Queue discipline.
-        kind: QueueWord,
-        /// codel: TARGET, the acceptable standing queueing delay. Default: 5 ms.
-        target: Duration where within("1 ns", "1000 s"),
-        /// codel: INTERVAL, how long the queueing delay may exceed `target` before CoDel acts; about the maximum usual round-trip
-        /// time. Default: 100 ms.
-        interval: Duration where within("1 ns", "1000 s"),
-        /// codel: mark ECT packets instead of dropping them. Default: true.
-        mark: bool,
     }
 
     /// A node and its position in pictures.
@@ -438,14 +428,6 @@ words! {
         Graphml = "graphml",
         /// Nodes and links as listed, with their own names.
         Custom = "custom",
-    }
-
-    /// Queue disciplines.
-    pub(crate) enum QueueWord = "a kind of queue" {
-        /// Drop-tail: first in, first out; packets that do not fit are dropped.
-        Fifo = "fifo",
-        /// CoDel (RFC 8289): drops or marks packets while the queueing delay stays above its target.
-        Codel = "codel",
     }
 
     /// What a shortest path minimises.

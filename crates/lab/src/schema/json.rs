@@ -69,8 +69,8 @@ fn of(key: &str, params: &str, (name, infos): (&str, Vec<ParamInfo>)) -> Value {
     })
 }
 
-/// A parameter of a scheme.
-fn param(info: &ParamInfo) -> Value {
+/// A parameter.
+pub(super) fn param(info: &ParamInfo) -> Value {
     let value = |param: &contract::ParamValue| match param {
         contract::ParamValue::Float(x) => json!(x),
         contract::ParamValue::Int(x) => json!(x),

@@ -6,6 +6,8 @@ pub(crate) mod file;
 pub(crate) mod hints;
 mod json;
 pub(crate) mod ndn;
+pub(crate) mod params;
+pub(crate) mod queue;
 pub(crate) mod read;
 pub(crate) mod renames;
 pub(crate) mod sdn;

@@ -5,9 +5,10 @@ use stack::ndn;
 use units::{Bytes, Duration};
 
 use crate::schema::bounds::{count, share_of, within};
+use crate::schema::params::Params;
 use crate::schema::read::{At, Notes, Read, mismatch, shortened, tables, words};
 use crate::schema::tree::Node;
-use crate::schema::values::{Params, Senders, known_name};
+use crate::schema::values::{Senders, known_name};
 
 tables! {
     /// Named Data Networking. Nodes with a forwarder forward Interests towards producers, and Data back.

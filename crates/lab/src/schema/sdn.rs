@@ -4,9 +4,10 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use units::{Bytes, Duration, Rate};
 
 use crate::schema::bounds::{share_of, within};
+use crate::schema::params::Params;
 use crate::schema::read::{At, Notes, Read, tables};
 use crate::schema::tree::Node;
-use crate::schema::values::{Buffer, Params, known_name};
+use crate::schema::values::{Buffer, known_name};
 
 tables! {
     /// An SDN controller, its app, and the agents on nodes.

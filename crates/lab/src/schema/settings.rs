@@ -3,14 +3,13 @@
 use sim::{ClockSpec, Emulation as EmulationSettings, Metric};
 use stack::icn::Config as IcnConfig;
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Policy, ProducerConfig, Store as StoreConfig};
-use stack::queue::CodelConfig;
 use stack::sdn::Config as SdnConfig;
 use stack::stream::{Config as StreamConfig, Depends, Player as PlayerConfig, Video};
 use stack::tcp::{Config as TcpConfig, LossDetection, RecoveryTimer, Reduction, RtoFloor};
 use units::{Bytes, Drift, Duration, Offset, Rate};
 
 use crate::schema::emulation::Emulation;
-use crate::schema::file::{Clock, Icn, MetricWord, QueueTable, Source, Stream};
+use crate::schema::file::{Clock, Icn, MetricWord, Source, Stream};
 use crate::schema::ndn::{Consumer, EpisodeWord, NodeStore, PolicyWord, Producer, Store};
 use crate::schema::read::{Field, Read};
 use crate::schema::sdn::Sdn;
@@ -131,7 +130,6 @@ settings! {
         initial_rto for timeout.initial, min_rto for timeout.min, max_rto for timeout.max,
         rto_backoff for timeout.backoff, rto_scan for timeout.scan
     }
-    QueueTable for CodelConfig { target, interval, mark }
     Clock for ClockSpec { offset, drift }
     Emulation for EmulationSettings { max_lateness }
 }

@@ -1,12 +1,10 @@
 //! Structured values of a scenario file.
 
-use contract::ParamValue;
 use schemars::{Schema, SchemaGenerator, json_schema};
-use stack::queue::CodelConfig;
 use units::{Bytes, Duration, Time, UnitText};
 
 use crate::schema::bounds::within;
-use crate::schema::file::{NodeTable, QueueTable, QueueWord, TargetTable};
+use crate::schema::file::{NodeTable, TargetTable};
 use crate::schema::read::{At, Field, MAX, Notes, Read, kind_of, mismatch, nearest, shortened, suggestion};
 use crate::schema::tree::{Entry, Node, Value};
 
@@ -94,49 +92,6 @@ fn buffer(text: &str) -> Result<Buffer, (String, Option<String>)> {
             }
             Err(error) => fail(error.message.replace("a size", "a buffer")),
         },
-    }
-}
-
-/// How a queue is managed: a word, or a table; CoDel's settings where it is that.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Queue(pub(crate) Option<CodelConfig>);
-
-impl Read for Queue {
-    fn what() -> String {
-        "a kind of queue or a table".to_owned()
-    }
-    fn example() -> String {
-        "\"codel\"".to_owned()
-    }
-    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
-        match &node.value {
-            Value::Text(_) => {
-                Some(Self((QueueWord::read(node, notes)? == QueueWord::Codel).then(CodelConfig::default)))
-            }
-            Value::Table(_) => {
-                let before = notes.count();
-                let table = QueueTable::read(node, notes)?;
-                let kind = table.kind.required("kind", "a queue", node.place, notes)?.value;
-                if kind == QueueWord::Fifo {
-                    for (key, place) in table.written().into_iter().filter(|(key, _)| *key != "kind") {
-                        notes.wrong(place, format!("a FIFO has no `{key}`")).hint("kind = \"codel\" has");
-                    }
-                }
-                let config = table.over(CodelConfig::default());
-                (notes.count() == before).then_some(Self((kind == QueueWord::Codel).then_some(config)))
-            }
-            _ => mismatch(node, notes),
-        }
-    }
-    fn to_value(&self) -> toml::Value {
-        match self.0 {
-            None => QueueWord::Fifo.to_value(),
-            Some(codel) => QueueTable { kind: QueueWord::Codel.into(), ..QueueTable::of(&codel) }.to_value(),
-        }
-    }
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let (word, table) = (QueueWord::schema(generator), QueueTable::schema(generator));
-        json_schema!({ "anyOf": [word, table] })
     }
 }
 
@@ -422,60 +377,6 @@ pub(crate) fn known_name<T: Read>(
         .wrong(node.place, format!("no {of} is called `{}`", shortened(name)))
         .maybe(suggestion(name, known.iter().copied()));
     None
-}
-
-/// The value of a parameter.
-fn plain(value: &ParamValue) -> toml::Value {
-    match value {
-        ParamValue::Float(number) => (*number).into(),
-        ParamValue::Int(number) => (*number).into(),
-        ParamValue::Bool(switch) => (*switch).into(),
-        ParamValue::Text(text) => text.clone().into(),
-    }
-}
-
-/// A scheme's parameters as written.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Params(pub(crate) Vec<(At<String>, At<ParamValue>)>);
-
-impl Read for Params {
-    fn what() -> String {
-        "a table of parameters".to_owned()
-    }
-    fn example() -> String {
-        "{ beta = 0.7 }".to_owned()
-    }
-    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
-        let Some(table) = node.table() else { return mismatch(node, notes) };
-        let mut list = Vec::new();
-        for Entry { key, place, node: item } in table.iter() {
-            let read = match &item.value {
-                Value::Text(text) => Some(ParamValue::Text(text.to_string())),
-                Value::Bool(switch) => Some(ParamValue::Bool(*switch)),
-                Value::Integer(whole, _) => whole.map(ParamValue::Int),
-                Value::Float(read, _) => Some(*read).filter(|read| read.is_finite()).map(ParamValue::Float),
-                _ => None,
-            };
-            let Some(read) = read else {
-                notes.wrong(
-                    item.place,
-                    format!("expected a number, a text or true or false, found {}", kind_of(item)),
-                );
-                continue;
-            };
-            let name = At { value: key.to_string(), place: *place };
-            list.push((name, At { value: read, place: item.place }));
-        }
-        Some(Self(list))
-    }
-    fn to_value(&self) -> toml::Value {
-        let table: toml::Table =
-            self.0.iter().map(|(name, value)| (name.value.clone(), plain(&value.value))).collect();
-        table.into()
-    }
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "object", "additionalProperties": { "type": ["number", "string", "boolean"] } })
-    }
 }
 
 /// Expected results as written.

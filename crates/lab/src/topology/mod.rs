@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use contract::{LinkId, NodeId};
-use stack::queue::CodelConfig;
+use stack::queue::DisciplineSpec;
 use units::{Duration, Rate};
 
 use crate::schema::file::{Kind, Link, Port, Topology};
+use crate::schema::queue::Queue;
 use crate::schema::read::{At, Field, Notes, nearest, shortened};
 use crate::schema::tree::Place;
-use crate::schema::values::{Buffer, Queue};
+use crate::schema::values::Buffer;
 
 pub(crate) use paths::{Paths, PortIndex};
 
@@ -54,7 +55,7 @@ pub(crate) struct NetPort {
     pub(crate) delay: Duration,
     pub(crate) loss: f64,
     pub(crate) buffer: Buffer,
-    pub(crate) codel: Option<CodelConfig>,
+    pub(crate) discipline: Option<DisciplineSpec>,
     pub(crate) mark_above: Option<u32>,
     pub(crate) classes: Vec<u32>,
     /// Where its buffer is written, or the link.
@@ -328,7 +329,7 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         delay,
         loss: link.loss.or(0.0),
         buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
-        codel: link.queue.or(Queue(None)).0,
+        discipline: link.queue.or(Queue(None)).0,
         mark_above: link.mark_above.given().map(|at| at.value),
         classes: classes(&link.classes, notes),
         place: place_of(&link.buffer).unwrap_or(link.place),
@@ -338,7 +339,7 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         delay: back.delay.or(delay),
         loss: back.loss.or(forward.loss),
         buffer: back.buffer.or(forward.buffer),
-        codel: back.queue.or(Queue(forward.codel)).0,
+        discipline: back.queue.or(Queue(forward.discipline.clone())).0,
         mark_above: back.mark_above.given().map_or(forward.mark_above, |at| at.value.0),
         classes: if back.classes.is_missing() {
             forward.classes.clone()
@@ -352,16 +353,14 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
     (forward, backward)
 }
 
-/// Notes where CoDel meets another rule, at what is written of the two in this direction; what it takes from the other is noted there.
+/// Notes where a queue discipline meets another rule, at what is written of the two in this direction; what it takes from the other is noted there.
 fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Place>; 2], notes: &mut Notes) {
-    if port.codel.is_none() {
-        return;
-    }
+    let Some(discipline) = &port.discipline else { return };
     let rules =
         [("mark_above", port.mark_above.is_some(), "false"), ("classes", !port.classes.is_empty(), "[]")];
     for ((key, there, none), place) in rules.into_iter().zip(written) {
         if let Some(place) = queue.given().map(|at| at.place).or(place).filter(|_| there) {
-            notes.wrong(place, format!("a queue with CoDel has no `{key}`")).hint(format!(
+            notes.wrong(place, format!("`{}` has no `{key}`", discipline.name())).hint(format!(
                 "leave one of them away; `backward` takes both from its link, but for {key} = {none}"
             ));
         }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use contract::{Family, FlowId, NodeId};
 use sim::{Blueprint, Cast, FlowKind, FlowSpec, Limit, ReceiverSpec};
 use stack::ndn;
+use stack::queue::DisciplineSpec;
 use stack::tcp::{self, Demand, LossDetection};
 use units::{Bytes, Duration, Time};
 
@@ -219,7 +220,7 @@ impl Whole<'_> {
     /// Whether a queue, or a node, may mark packets.
     fn can_mark(&self) -> bool {
         let marks = |queue: &sim::QueueSpec| {
-            queue.mark_above.is_some() || queue.codel.is_some_and(|codel| codel.mark)
+            queue.mark_above.is_some() || queue.discipline.as_ref().is_some_and(DisciplineSpec::can_mark)
         };
         let parts =
             self.blueprint.icn.is_some() || self.blueprint.ndn.is_some() || self.blueprint.sdn.is_some();

@@ -256,9 +256,11 @@ impl Fabric {
     ) -> (T, Vec<(PacketId, DropReason)>) {
         let port = &mut self.ports[port.index()];
         port.count_backlog(now);
+        let rate = port.rate();
         let discipline = port.discipline.as_mut().expect("the port has a discipline");
         let mut cx = PacketCx {
             now,
+            rate,
             random: &mut discipline.random,
             arena,
             dropped: &mut discipline.dropped,

@@ -7,7 +7,7 @@
 mod departures;
 mod orders;
 
-use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, Random, Verdict};
+use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random, Verdict};
 use units::{Bytes, Carry, Duration, Rate, Time};
 
 pub(crate) use departures::Departure;
@@ -71,11 +71,9 @@ pub(crate) struct Port {
     delay: Duration,
     /// When the last packet accepted will arrive.
     last_arrive: Time,
-    limit_bytes: u64,
+    /// Of the plain FIFO.
+    limit: QueueLimit,
     waiting_bytes: u64,
-    /// Limits of the plain FIFO.
-    limit_packets: u32,
-    mark_above: u32,
     offered_packets: u64,
     sent_packets: u64,
     sent_bytes: u64,
@@ -122,7 +120,6 @@ impl Port {
         loss_random: Random,
         discipline: Option<Box<Discipline>>,
     ) -> Self {
-        let (limit_packets, limit_bytes) = orders::limits(spec.queue.limit);
         Self {
             ring: Ring::default(),
             busy_until: Time::ZERO,
@@ -132,9 +129,7 @@ impl Port {
             delay: spec.delay,
             last_arrive: Time::ZERO,
             armed: Time::NEVER,
-            limit_packets,
-            mark_above: spec.queue.mark_above.unwrap_or(u32::MAX),
-            limit_bytes,
+            limit: spec.queue.limit(),
             waiting_bytes: 0,
             to,
             up: spec.rate != Rate::ZERO,
@@ -257,9 +252,7 @@ impl Port {
             Some(discipline) => discipline.queue.backlog(),
             None => Backlog { packets: in_ring, bytes: Bytes::new(self.waiting_bytes) },
         };
-        let bytes =
-            if self.limit_bytes == u64::MAX { Bytes::UNLIMITED } else { Bytes::new(self.limit_bytes) };
-        let limit = Backlog { packets: self.limit_packets, bytes };
+        let limit = Backlog { packets: self.limit.packets, bytes: self.limit.bytes };
         let busy = self.busy_until > now;
         PortView { port, to: self.to, rate: self.rate, rate_in, backlog, busy, limit }
     }
@@ -282,10 +275,10 @@ impl Port {
         let waiting = self.ring.tail.wrapping_sub(self.ring.waiting);
         let size = u64::from(size_bytes);
         let start = self.busy_until.max(now);
-        if start > now && (waiting >= self.limit_packets || self.waiting_bytes + size > self.limit_bytes) {
+        if start > now && !self.limit.admits(waiting, self.waiting_bytes, size) {
             return self.refuse(DropReason::QueueFull);
         }
-        if waiting >= self.mark_above {
+        if waiting >= self.limit.mark_above {
             *marked = true;
         }
         let depart = start + self.serialise(now, size);

@@ -6,40 +6,25 @@
 
 use std::collections::VecDeque;
 
-use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Verdict};
+use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::{Bytes, Duration, Time};
 
-/// Settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelConfig {
-    /// The time that packets may wait for as long as they like [RFC 8289 §4.4: 5 ms].
-    pub target: Duration,
-    /// How long it may be exceeded: about the longest usual round-trip time [RFC 8289 §4.3: 100 ms].
-    pub interval: Duration,
-    /// Packets that understand marks are marked instead of dropped.
-    pub mark: bool,
-}
+use super::ActiveQueue;
 
-impl Default for CodelConfig {
-    fn default() -> Self {
-        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), mark: true }
-    }
-}
-
-/// How much it may hold. What does not fit is dropped as it comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelLimit {
-    /// Packets.
-    pub packets: u32,
-    /// Bytes.
-    pub bytes: Bytes,
+contract::params! {
+    /// TARGET, the acceptable standing queueing delay.
+    target: Duration = Duration::from_millis(5), within "1 ns"..="1000 s", from "RFC8289 §4.4";
+    /// INTERVAL, how long the queueing delay may exceed `target` before CoDel acts: about the maximum usual round-trip time.
+    interval: Duration = Duration::from_millis(100), within "1 ns"..="1000 s", from "RFC8289 §4.3";
+    /// Mark ECT packets instead of dropping them.
+    mark: bool = true, from "our choice: a mark says the same and spares the packet";
 }
 
 /// The queue.
 #[derive(Debug)]
 pub struct Codel {
-    config: CodelConfig,
-    limit: CodelLimit,
+    params: Params,
+    limit: QueueLimit,
     packets: VecDeque<Waiting>,
     bytes: u64,
     /// The largest packet so far: what counts as one packet's worth.
@@ -68,19 +53,23 @@ struct Law {
     count_at_start: u32,
 }
 
-impl Codel {
-    /// An empty queue.
-    pub fn new(config: CodelConfig, limit: CodelLimit) -> Self {
+impl ActiveQueue for Codel {
+    const TITLE: &'static str =
+        "CoDel (RFC 8289): drops or marks packets while the queueing delay stays above its target.";
+    type Params = Params;
+
+    fn new(params: &Params, limit: QueueLimit) -> Self {
         let law =
             Law { late_at: Time::NEVER, dropping: false, next: Time::ZERO, count: 0, count_at_start: 0 };
-        Self { config, limit, packets: VecDeque::new(), bytes: 0, largest: 0, law }
+        Self { params: params.clone(), limit, packets: VecDeque::new(), bytes: 0, largest: 0, law }
     }
 
-    /// Changes how much may wait.
-    pub fn set_limit(&mut self, limit: CodelLimit) {
-        self.limit = limit;
+    fn can_mark(params: &Params) -> bool {
+        params.mark
     }
+}
 
+impl Codel {
     /// Takes the first packet, and says whether it may be dropped: packets have waited too long for an interval.
     #[inline]
     fn take(&mut self, now: Time) -> Option<(Waiting, bool)> {
@@ -91,12 +80,12 @@ impl Codel {
         self.bytes -= u64::from(first.size_bytes);
         // below the target, or no more than one packet is left                           [RFC 8289 §5, dodequeue]
         // our choice: "one packet" is the largest that came so far, since links have no largest of their own
-        if now - first.since < self.config.target || self.bytes <= self.largest {
+        if now - first.since < self.params.target || self.bytes <= self.largest {
             self.law.late_at = Time::NEVER;
             return Some((first, false));
         }
         if self.law.late_at == Time::NEVER {
-            self.law.late_at = now + self.config.interval;
+            self.law.late_at = now + self.params.interval;
             return Some((first, false));
         }
         Some((first, now >= self.law.late_at))
@@ -105,13 +94,13 @@ impl Codel {
     /// When the next drop follows one at `from`.
     fn after(&self, from: Time, count: u32) -> Time {
         // t + INTERVAL / √count                                                          [RFC 8289 §5, control_law]
-        from + self.config.interval.over_sqrt(count)
+        from + self.params.interval.over_sqrt(count)
     }
 
     /// Drops the packet and takes the next one, or marks it and keeps it.
     fn punish(&mut self, first: Waiting, cx: &mut PacketCx<'_>) -> Option<(Waiting, bool)> {
         let ecn = &mut cx.arena.get_mut(first.packet).ecn;
-        if self.config.mark && *ecn != Ecn::NotCapable {
+        if self.params.mark && *ecn != Ecn::NotCapable {
             // our choice: a packet that carries a mark already carries this one too
             cx.marked += u64::from(*ecn == Ecn::Capable);
             *ecn = Ecn::Marked;
@@ -127,8 +116,7 @@ impl QueueDiscipline for Codel {
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
         let size_bytes = cx.arena.get(packet).size_bytes;
         let size = u64::from(size_bytes);
-        if self.packets.len() >= self.limit.packets as usize || self.bytes + size > self.limit.bytes.as_u64()
-        {
+        if !self.limit.admits(self.packets.len() as u32, self.bytes, size) {
             return Verdict::Drop(DropReason::QueueFull);
         }
         self.packets.push_back(Waiting { packet, size_bytes, since: cx.now });
@@ -168,7 +156,7 @@ impl QueueDiscipline for Codel {
             self.law.dropping = true;
             // soon after the last time it goes on where it was, not from the beginning    [RFC 8289 §5, deque]
             let before = self.law.count.wrapping_sub(self.law.count_at_start);
-            let soon = now < self.law.next + sixteen(self.config.interval);
+            let soon = now < self.law.next + sixteen(self.params.interval);
             self.law.count = if before > 1 && soon { before } else { 1 };
             self.law.next = self.after(now, self.law.count);
             self.law.count_at_start = self.law.count;
@@ -186,6 +174,10 @@ impl QueueDiscipline for Codel {
         self.law.late_at = Time::NEVER;
         self.law.dropping = false;
         self.packets.drain(..).map(|waiting| waiting.packet).collect()
+    }
+
+    fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
     }
 }
 

@@ -1,6 +1,7 @@
 //! CoDel against RFC 8289: a link that sends a packet each millisecond, and drops computed by hand.
 
 use contract::{Address, Arena, DropReason, Ecn, FlowId, Header, Label, Packet, Random};
+use units::Rate;
 
 use super::*;
 
@@ -19,10 +20,10 @@ struct Link {
 }
 
 impl Link {
-    fn new(config: CodelConfig) -> Self {
-        let limit = CodelLimit { packets: 1000, bytes: Bytes::UNLIMITED };
+    fn new(params: Params) -> Self {
+        let limit = QueueLimit { packets: 1000, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
         Self {
-            queue: Codel::new(config, limit),
+            queue: Codel::new(&params, limit),
             arena: Arena::new(),
             random: Random::new(1, "", ""),
             now: Time::ZERO,
@@ -37,6 +38,7 @@ impl Link {
         let mut dropped = Vec::new();
         let mut cx = PacketCx {
             now: self.now,
+            rate: Rate::from_mbps(8),
             random: &mut self.random,
             arena: &mut self.arena,
             dropped: &mut dropped,
@@ -99,7 +101,7 @@ impl Link {
 
 #[test]
 fn drops_begin_after_an_interval_above_the_target_and_come_ever_faster() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     link.crowd(20, 500);
     // the packet that leaves at 5 ms waited 5 ms, no longer less than the target: 105 ms. From there 100/√1, 100/√2, … ms after each
     // other: 205, 275.7, 333.4, 383.4, 428.2, 469.0 ms, each at the departure that follows
@@ -109,7 +111,7 @@ fn drops_begin_after_an_interval_above_the_target_and_come_ever_faster() {
 
 #[test]
 fn a_burst_that_is_gone_within_the_interval_is_let_through() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     for _ in 0..100 {
         link.offer(1000);
     }
@@ -119,7 +121,7 @@ fn a_burst_that_is_gone_within_the_interval_is_let_through() {
 
 #[test]
 fn one_packet_below_the_target_ends_it() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     link.crowd(20, 300);
     assert_eq!(link.dropped, [105, 205, 276]);
     link.rest(330);
@@ -132,7 +134,7 @@ fn one_packet_below_the_target_ends_it() {
 
 #[test]
 fn a_queue_that_comes_back_soon_is_dropped_from_at_the_rate_it_had() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     link.crowd(20, 430);
     assert_eq!((link.queue.law.count, link.queue.law.count_at_start), (6, 1));
     link.rest(500);
@@ -147,7 +149,7 @@ fn a_queue_that_comes_back_soon_is_dropped_from_at_the_rate_it_had() {
 fn after_sixteen_intervals_the_rate_is_forgotten() {
     // the next drop would have been at 469.0 ms; until 2069.0 ms, 16 intervals later, the rate is kept
     for (from, drops) in [(1960, [2065, 2110]), (1970, [2075, 2175])] {
-        let mut link = Link::new(CodelConfig::default());
+        let mut link = Link::new(Params::default());
         link.crowd(20, 430);
         link.rest(from);
         link.dropped.clear();
@@ -158,7 +160,7 @@ fn after_sixteen_intervals_the_rate_is_forgotten() {
 
 #[test]
 fn a_queue_of_no_more_than_a_packet_is_never_dropped_from() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     // one is left behind each that leaves, so that each waits 20 ms: a slow link, not a standing queue
     link.offer(1000);
     for _ in 0..100 {
@@ -179,12 +181,12 @@ fn a_queue_of_no_more_than_a_packet_is_never_dropped_from() {
 
 #[test]
 fn packets_that_understand_marks_are_marked_at_the_same_times() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     link.ecn = Ecn::Capable;
     link.crowd(20, 500);
     assert_eq!(link.marked, [105, 205, 276, 334, 384, 429, 469]);
     assert!(link.dropped.is_empty());
-    let mut link = Link::new(CodelConfig { mark: false, ..CodelConfig::default() });
+    let mut link = Link::new(Params { mark: false, ..Params::default() });
     link.ecn = Ecn::Capable;
     link.crowd(20, 300);
     assert_eq!((link.marked.len(), link.dropped.len()), (0, 3), "unless it is to drop them");
@@ -192,7 +194,7 @@ fn packets_that_understand_marks_are_marked_at_the_same_times() {
 
 #[test]
 fn a_great_backlog_is_due_for_several_drops_at_once() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     link.crowd(20, 206);
     assert_eq!(link.dropped, [105, 205]);
     // the link stands still until 500 ms: 275.7, 333.4, 383.4, 428.2, 469.0 ms are due, the next one is 506.8 ms
@@ -205,7 +207,7 @@ fn a_great_backlog_is_due_for_several_drops_at_once() {
 
 #[test]
 fn marks_of_a_great_backlog_go_to_one_packet_after_the_other() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     link.ecn = Ecn::Capable;
     link.crowd(20, 206);
     link.now = Time::ZERO + Duration::from_millis(500);
@@ -218,11 +220,11 @@ fn marks_of_a_great_backlog_go_to_one_packet_after_the_other() {
 
 #[test]
 fn what_does_not_fit_is_dropped_as_it_comes() {
-    let mut link = Link::new(CodelConfig::default());
+    let mut link = Link::new(Params::default());
     link.queue.limit.packets = 3;
     let verdicts: Vec<Verdict> = (0..4).map(|_| link.offer(1000)).collect();
     assert_eq!(verdicts[2..], [Verdict::Pass, Verdict::Drop(DropReason::QueueFull)]);
-    link.queue.limit = CodelLimit { packets: 100, bytes: Bytes::new(3500) };
+    link.queue.set_limit(QueueLimit { packets: 100, bytes: Bytes::new(3500), mark_above: u32::MAX });
     assert_eq!(link.offer(501), Verdict::Drop(DropReason::QueueFull));
     assert_eq!(link.offer(500), Verdict::Pass);
     assert_eq!(link.queue.backlog(), Backlog { packets: 4, bytes: Bytes::new(3500) });

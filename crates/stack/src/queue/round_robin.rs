@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use contract::{Backlog, DropReason, Ecn, Header, PacketCx, PacketId, QueueDiscipline, Verdict};
+use contract::{Backlog, DropReason, Ecn, Header, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::Bytes;
 
 /// Classes served by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each class sends in proportion to its weight
@@ -12,19 +12,9 @@ pub struct RoundRobin {
     classes: Vec<Class>,
     class_of_flow: Vec<u8>,
     current: usize,
-    limit: ClassLimit,
+    /// Of each class.
+    limit: QueueLimit,
     backlog: Backlog,
-}
-
-/// How much each class may hold, and from how many packets on it marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClassLimit {
-    /// Packets.
-    pub packets: u32,
-    /// Bytes.
-    pub bytes: Bytes,
-    /// Packets that understand marks are marked when at least so many of their class wait; `u32::MAX` for never.
-    pub mark_above: u32,
 }
 
 #[derive(Debug)]
@@ -42,7 +32,7 @@ const QUANTUM_BYTES: u64 = 1500;
 
 impl RoundRobin {
     /// A queue with one class per weight. `class_of_flow` is indexed by flow; classes beyond the last are the last.
-    pub fn new(weights: &[u32], class_of_flow: Vec<u8>, limit: ClassLimit) -> Self {
+    pub fn new(weights: &[u32], class_of_flow: Vec<u8>, limit: QueueLimit) -> Self {
         let class = |weight: &u32| Class {
             packets: VecDeque::new(),
             bytes: 0,
@@ -72,7 +62,7 @@ impl QueueDiscipline for RoundRobin {
         };
         let class = &mut self.classes[class];
         let waiting = class.packets.len() as u32;
-        if waiting >= self.limit.packets || class.bytes + u64::from(size) > self.limit.bytes.as_u64() {
+        if !self.limit.admits(waiting, class.bytes, u64::from(size)) {
             return Verdict::Drop(DropReason::QueueFull);
         }
         class.packets.push_back((packet, size));
@@ -123,14 +113,13 @@ impl QueueDiscipline for RoundRobin {
         }
         held
     }
+
+    fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
+    }
 }
 
 impl RoundRobin {
-    /// Changes how much each class may hold. What waits already stays.
-    pub fn set_limit(&mut self, limit: ClassLimit) {
-        self.limit = limit;
-    }
-
     fn advance(&mut self) {
         self.classes[self.current].visited = false;
         self.current = (self.current + 1) % self.classes.len();
@@ -140,7 +129,7 @@ impl RoundRobin {
 #[cfg(test)]
 mod tests {
     use contract::{Address, Arena, FlowId, Label, Packet, Random, StreamHeader};
-    use units::Time;
+    use units::{Rate, Time};
 
     use super::*;
 
@@ -160,11 +149,12 @@ mod tests {
 
     #[test]
     fn backlogged_classes_send_in_proportion_to_their_weights_whatever_their_sizes() {
-        let limit = ClassLimit { packets: 10_000, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
+        let limit = QueueLimit { packets: 10_000, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
         let mut queue = RoundRobin::new(&[1, 3], vec![0, 1], limit);
         let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
         let mut cx = PacketCx {
             now: Time::ZERO,
+            rate: Rate::from_mbps(8),
             random: &mut random,
             arena: &mut arena,
             dropped: &mut dropped,
@@ -187,11 +177,12 @@ mod tests {
 
     #[test]
     fn control_packets_out_of_band_overtake_the_data_of_their_flow_in_the_last_class() {
-        let limit = ClassLimit { packets: 100, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
+        let limit = QueueLimit { packets: 100, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
         let mut queue = RoundRobin::new(&[1, 1], vec![0], limit);
         let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
         let mut cx = PacketCx {
             now: Time::ZERO,
+            rate: Rate::from_mbps(8),
             random: &mut random,
             arena: &mut arena,
             dropped: &mut dropped,
@@ -212,11 +203,12 @@ mod tests {
 
     #[test]
     fn a_class_has_a_limit_of_its_own() {
-        let limit = ClassLimit { packets: 2, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
+        let limit = QueueLimit { packets: 2, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
         let mut queue = RoundRobin::new(&[1, 1], vec![0, 1], limit);
         let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
         let mut cx = PacketCx {
             now: Time::ZERO,
+            rate: Rate::from_mbps(8),
             random: &mut random,
             arena: &mut arena,
             dropped: &mut dropped,

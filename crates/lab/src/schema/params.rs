@@ -1,0 +1,135 @@
+//! Parameters of schemes, of parts of forwarders and of queue disciplines: as written, and checked against their table.
+
+use contract::{ParamInfo, ParamList, ParamValue};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use schemes::Resolve;
+
+use crate::schema::read::{At, Field, Notes, Read, kind_of, mismatch, shortened};
+use crate::schema::renames::unknown;
+use crate::schema::tree::{Entry, Node, Value};
+
+/// Parameters of a scheme, or of another part that has some, as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Params(pub(crate) Vec<(At<String>, At<ParamValue>)>);
+
+impl Read for Params {
+    fn what() -> String {
+        "a table of parameters".to_owned()
+    }
+    fn example() -> String {
+        "{ beta = 0.7 }".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = node.table() else { return mismatch(node, notes) };
+        Some(Self::of(table.iter(), notes))
+    }
+    fn to_value(&self) -> toml::Value {
+        let table: toml::Table =
+            self.0.iter().map(|(name, value)| (name.value.clone(), plain(&value.value))).collect();
+        table.into()
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": ["number", "string", "boolean"] } })
+    }
+}
+
+impl Params {
+    /// The entries of a table.
+    pub(crate) fn of<'a>(entries: impl Iterator<Item = &'a Entry>, notes: &mut Notes) -> Self {
+        let mut list = Vec::new();
+        for Entry { key, place, node: item } in entries {
+            let read = match &item.value {
+                Value::Text(text) => Some(ParamValue::Text(text.to_string())),
+                Value::Bool(switch) => Some(ParamValue::Bool(*switch)),
+                Value::Integer(whole, _) => whole.map(ParamValue::Int),
+                Value::Float(read, _) => Some(*read).filter(|read| read.is_finite()).map(ParamValue::Float),
+                _ => None,
+            };
+            let Some(read) = read else {
+                notes.wrong(
+                    item.place,
+                    format!("expected a number, a text or true or false, found {}", kind_of(item)),
+                );
+                continue;
+            };
+            let name = At { value: key.to_string(), place: *place };
+            list.push((name, At { value: read, place: item.place }));
+        }
+        Self(list)
+    }
+}
+
+/// The value of a parameter, as it is written.
+pub(crate) fn plain(value: &ParamValue) -> toml::Value {
+    match value {
+        ParamValue::Float(number) => (*number).into(),
+        ParamValue::Int(number) => (*number).into(),
+        ParamValue::Bool(switch) => (*switch).into(),
+        ParamValue::Text(text) => text.clone().into(),
+    }
+}
+
+/// The parameters of `of` that are not default, in the order of its table; `None` when something is noted.
+pub(crate) fn resolved(
+    written: &Field<Params>,
+    of: &str,
+    infos: &[ParamInfo],
+    resolve: Resolve,
+    notes: &mut Notes,
+) -> Option<ParamList> {
+    resolved_beside(written, &[], of, infos, resolve, notes)
+}
+
+/// The same, with `others` in place of the defaults of what is not written.
+pub(crate) fn resolved_beside(
+    written: &Field<Params>,
+    others: &[(&str, ParamValue)],
+    of: &str,
+    infos: &[ParamInfo],
+    resolve: Resolve,
+    notes: &mut Notes,
+) -> Option<ParamList> {
+    let before = notes.count();
+    let mut list = Vec::new();
+    for (name, value) in written.given().map_or(&[][..], |params| &params.value.0) {
+        if !infos.iter().any(|info| info.name == name.value) {
+            let message = format!("`{of}` has no parameter `{}`", shortened(name));
+            let (message, hint) = unknown(name, message, infos.iter().map(|info| info.name));
+            notes.wrong(name.place, message).maybe(hint);
+            continue;
+        }
+        let one = (name.value.clone(), value.value.clone());
+        // whether it goes with the others is seen below
+        if let Err(error) = resolve(std::slice::from_ref(&one))
+            && error.beside.is_none()
+        {
+            notes.wrong(value.place, error.message).maybe(error.hint);
+        }
+        list.push(one);
+    }
+    if notes.count() > before {
+        return None;
+    }
+    for (name, value) in others {
+        if !list.iter().any(|(written, _)| written == name) {
+            list.push(((*name).to_owned(), value.clone()));
+        }
+    }
+    match resolve(&list) {
+        Ok(all) => Some(
+            all.into_iter()
+                .filter(|(name, value)| !infos.iter().any(|info| info.name == name && info.default == *value))
+                .collect(),
+        ),
+        Err(error) => {
+            let table = written.given();
+            let of = |name: &str| {
+                let row = table?.value.0.iter().find(|(key, _)| key.value == name)?;
+                Some(row.1.place)
+            };
+            let place = of(&error.name).or_else(|| of(error.beside?)).or(table.map(|at| at.place));
+            notes.wrong(place.unwrap_or_default(), error.message).maybe(error.hint);
+            None
+        }
+    }
+}
