@@ -3,6 +3,7 @@
 //! A discipline that scenarios can select is one file and one line of the list below: see `docs/internals/queue-disciplines.md`.
 
 pub mod codel;
+pub mod red;
 mod round_robin;
 
 use ambassador::Delegate;
@@ -98,6 +99,7 @@ macro_rules! disciplines {
 
 disciplines! {
     Codel(codel::Codel) = codel;
+    Red(red::Red) = red;
 }
 
 /// The entry called `name`.
