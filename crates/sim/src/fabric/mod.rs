@@ -15,6 +15,7 @@ use contract::{
 use units::{Duration, Rate, Time};
 
 pub(crate) use port::{Departure, Discipline, Offer, Port, offer_of};
+use port::Paths;
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
 use tree::Tree;
@@ -200,7 +201,8 @@ impl Fabric {
     pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
         let port = &mut self.ports[port.index()];
         let packet = port.take_arrival(now)?;
-        Some(Arrival { packet, node: port.to, next: port.armed(), slow_path: port.observed_arrivals })
+        let Paths { to, observed_arrivals, .. } = port.paths;
+        Some(Arrival { packet, node: to, next: port.armed(), slow_path: observed_arrivals })
     }
 
     /// Takes a packet into the FIFO of a port that is up and has no discipline.

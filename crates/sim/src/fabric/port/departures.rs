@@ -36,7 +36,7 @@ pub(crate) enum Departure {
 impl Port {
     /// Whether the departure event that is due now is the pending one; it is not where the rate changed meanwhile.
     pub(crate) fn departure_due(&mut self, now: Time) -> bool {
-        match self.cold.departures.as_mut() {
+        match self.cold.observers.departures.as_mut() {
             Some(shown) if shown.armed == now => {
                 shown.armed = Time::NEVER;
                 true
@@ -48,14 +48,14 @@ impl Port {
     /// The FIFO was offered a packet, before which it held `before`.
     pub(in crate::fabric) fn count_unshown(&mut self, before: usize) {
         let accepted = (self.ring.len() - before) as u32;
-        if let Some(shown) = self.cold.departures.as_mut() {
+        if let Some(shown) = self.cold.observers.departures.as_mut() {
             shown.left += accepted;
         }
     }
 
     /// The first packet that has started and was not shown, or when the next one starts. To be called until nothing is to be shown.
     pub(crate) fn next_departure(&mut self, now: Time) -> Departure {
-        let Some(shown) = self.cold.departures.as_mut() else { return Departure::Done };
+        let Some(shown) = self.cold.observers.departures.as_mut() else { return Departure::Done };
         // what a failing link lost was never sent
         shown.left = shown.left.min(self.ring.len() as u32);
         if shown.left == 0 {

@@ -9,28 +9,28 @@ use crate::PortSpec;
 impl Port {
     /// Changes how much may wait, and from when on the queue marks. What waits already stays.
     pub(crate) fn set_queue(&mut self, limit_packets: Option<u32>, mark_above: u32) {
-        self.limit.mark_above = mark_above;
+        self.fifo.limit.mark_above = mark_above;
         if let Some(packets) = limit_packets {
-            (self.limit.packets, self.limit.bytes) = (packets, Bytes::UNLIMITED);
+            (self.fifo.limit.packets, self.fifo.limit.bytes) = (packets, Bytes::UNLIMITED);
         }
         self.tell_discipline();
     }
 
     /// Takes back what was ordered of the queue: as `spec` has it.
     pub(crate) fn reset_queue(&mut self, spec: &PortSpec) {
-        self.limit = spec.queue.limit();
+        self.fifo.limit = spec.queue.limit();
         self.tell_discipline();
     }
 
     fn tell_discipline(&mut self) {
         if let Some(discipline) = &mut self.discipline {
-            discipline.queue.set_limit(self.limit);
+            discipline.queue.set_limit(self.fifo.limit);
         }
     }
 
     /// Caps what the port carries.
     pub(crate) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
-        self.cold.cap = cap;
-        self.set_effective_rate(now, self.cold.link_rate.min(cap))
+        self.cold.rates.cap = cap;
+        self.set_effective_rate(now, self.cold.rates.link.min(cap))
     }
 }

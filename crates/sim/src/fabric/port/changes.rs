@@ -1,0 +1,132 @@
+//! Changes of a link during the run: its rate, its delay, whether it is up.
+
+use contract::PacketId;
+use units::{Bytes, Carry, Duration, Rate, Time};
+
+use super::{Offer, Port};
+
+impl Port {
+    /// Changes the rate of the link. What is under transmission goes on at the new rate; what waits follows it.
+    /// Returns the events that the port now wants.
+    pub(in crate::fabric) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+        self.cold.rates.link = rate;
+        self.set_effective_rate(now, rate.min(self.cold.rates.cap))
+    }
+
+    /// Lets the port transmit at `rate` from now on.
+    pub(super) fn set_effective_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+        self.settle_capacity(now);
+        let old = self.transmitter.set_rate(rate);
+        self.advance(now);
+        let mut wanted = Vec::new();
+        if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.as_mut()) {
+            slot.depart = now + rescaled(slot.depart - now, old, rate);
+            slot.arrive = slot.depart + self.transmitter.delay;
+            self.transmitter.busy_until = slot.depart;
+            wanted.push(Offer::Depart(slot.depart));
+            return wanted;
+        }
+        // the packets that have not left: the one in transmission, if any, and those that wait
+        let mut cursor = self.ring.waiting;
+        while cursor != self.ring.head && self.ring.at(cursor.wrapping_sub(1)).depart > now {
+            cursor = cursor.wrapping_sub(1);
+        }
+        let mut busy_until = now;
+        let mut carry = Carry::default();
+        while cursor != self.ring.tail {
+            let delay = self.transmitter.delay;
+            let slot = self.ring.at_mut(cursor);
+            if slot.start <= now {
+                slot.depart = now + rescaled(slot.depart - now, old, rate);
+            } else {
+                let (span, rest) = rate.serialise(Bytes::new(u64::from(slot.size_bytes)), carry);
+                carry = rest;
+                let waited_more = busy_until.as_nanos().wrapping_sub(slot.start.as_nanos()) as i64;
+                slot.start = busy_until;
+                slot.depart = busy_until + span;
+                self.counters.correct_wait(i128::from(waited_more), slot.size_bytes);
+            }
+            slot.arrive = slot.depart + delay;
+            busy_until = slot.depart;
+            cursor = cursor.wrapping_add(1);
+        }
+        (self.transmitter.busy_until, self.transmitter.carry) = (busy_until, carry);
+        self.keep_order();
+        if self.ring.len() > 0 {
+            let offer = self.arm();
+            wanted.push(offer);
+        }
+        wanted
+    }
+
+    /// Changes the propagation delay for packets that have not left. A wire delivers in order, so a shorter delay takes
+    /// effect behind what is on the wire already.
+    pub(in crate::fabric) fn set_delay(&mut self, now: Time, delay: Duration) -> Vec<Offer> {
+        self.transmitter.delay = delay;
+        for i in 0..self.ring.len() as u32 {
+            let slot = self.ring.at_mut(self.ring.head.wrapping_add(i));
+            if slot.depart > now {
+                slot.arrive = slot.depart + delay;
+            }
+        }
+        self.keep_order();
+        if self.ring.len() > 0 { vec![self.arm()] } else { Vec::new() }
+    }
+
+    fn keep_order(&mut self) {
+        let mut earliest = Time::ZERO;
+        for i in 0..self.ring.len() as u32 {
+            let slot = self.ring.at_mut(self.ring.head.wrapping_add(i));
+            slot.arrive = slot.arrive.max(earliest);
+            earliest = slot.arrive;
+        }
+        self.transmitter.last_arrive = earliest;
+    }
+
+    /// Takes the link down and returns what it held, or brings it up.
+    pub(in crate::fabric) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
+        self.settle_capacity(now);
+        self.paths.up = up;
+        self.update_offer_path();
+        if up {
+            return Vec::new();
+        }
+        self.advance(now);
+        // what did not leave was not transmitted
+        let mut lost = Vec::new();
+        for i in 0..self.ring.len() as u32 {
+            let slot = *self.ring.at(self.ring.head.wrapping_add(i));
+            if slot.depart > now {
+                self.counters.take_back_sent(slot.size_bytes);
+            }
+            if slot.start > now {
+                let unspent = (slot.start - now).as_nanos();
+                self.counters.correct_wait(-i128::from(unspent), slot.size_bytes);
+            }
+            lost.push(slot.packet);
+        }
+        self.ring.head = self.ring.tail;
+        self.ring.waiting = self.ring.tail;
+        self.fifo.waiting_bytes = 0;
+        self.transmitter.busy_until = now;
+        self.transmitter.last_arrive = now;
+        self.armed = Time::NEVER;
+        if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.take()) {
+            self.counters.take_back_sent(slot.size_bytes);
+            lost.push(slot.packet);
+        }
+        lost
+    }
+}
+
+/// The time that the rest of a transmission takes at a new rate.
+fn rescaled(left: Duration, old: Rate, new: Rate) -> Duration {
+    if new == Rate::ZERO {
+        return Duration::MAX;
+    }
+    if new == Rate::UNLIMITED {
+        return Duration::ZERO;
+    }
+    let bit_nanos = u128::from(left.as_nanos()) * u128::from(old.as_bps());
+    Duration::from_nanos(u64::try_from(bit_nanos / u128::from(new.as_bps())).unwrap_or(u64::MAX))
+}

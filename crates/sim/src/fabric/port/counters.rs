@@ -1,0 +1,79 @@
+//! What a port counts.
+
+use contract::Backlog;
+use units::{Duration, Rate, Time};
+
+/// Counts that every packet changes, from the start of the run.
+#[derive(Default)]
+pub(super) struct Counters {
+    /// Integrals over time of what waits.
+    pub(super) backlog_packet_ns: u128,
+    pub(super) backlog_byte_ns: u128,
+    pub(super) offered_packets: u64,
+    pub(super) sent_packets: u64,
+    pub(super) sent_bytes: u64,
+    pub(super) backlog_max: u32,
+}
+
+impl Counters {
+    /// A packet is transmitted, now or when its turn comes.
+    #[inline(always)]
+    pub(super) fn count_sent(&mut self, size: u64) {
+        self.sent_packets += 1;
+        self.sent_bytes += size;
+    }
+
+    /// It is not: the link has failed before.
+    pub(super) fn take_back_sent(&mut self, size_bytes: u32) {
+        self.sent_packets -= 1;
+        self.sent_bytes -= u64::from(size_bytes);
+    }
+
+    /// A packet will wait for so long, as one of `packets`.
+    #[inline(always)]
+    pub(super) fn count_wait(&mut self, wait: Duration, size: u64, packets: u32) {
+        let wait = u128::from(wait.as_nanos());
+        self.backlog_packet_ns += wait;
+        self.backlog_byte_ns += wait * u128::from(size);
+        self.backlog_max = self.backlog_max.max(packets);
+    }
+
+    /// A packet waits for so many nanoseconds more than was counted, or less.
+    pub(super) fn correct_wait(&mut self, change_ns: i128, size_bytes: u32) {
+        self.backlog_packet_ns = self.backlog_packet_ns.saturating_add_signed(change_ns);
+        self.backlog_byte_ns = self.backlog_byte_ns.saturating_add_signed(change_ns * i128::from(size_bytes));
+    }
+
+    /// So much has waited for a while.
+    pub(super) fn count_backlog(&mut self, span: Duration, backlog: Backlog) {
+        let span = u128::from(span.as_nanos());
+        self.backlog_packet_ns += span * u128::from(backlog.packets);
+        self.backlog_byte_ns += span * u128::from(backlog.bytes.as_u64());
+        self.backlog_max = self.backlog_max.max(backlog.packets);
+    }
+}
+
+/// What the link could have carried while up.
+#[derive(Default)]
+pub(super) struct Capacity {
+    /// In bit-nanoseconds, up to `since`.
+    pub(super) bit_ns: u128,
+    since: Time,
+    /// At the last sample of the utilisation.
+    sampled_bit_ns: u128,
+}
+
+impl Capacity {
+    /// Counts the time since this was last done, at `rate`.
+    pub(super) fn settle(&mut self, now: Time, rate: Rate) {
+        if rate != Rate::UNLIMITED {
+            self.bit_ns += u128::from(rate.as_bps()) * u128::from((now - self.since).as_nanos());
+        }
+        self.since = now;
+    }
+
+    /// Bit-nanoseconds since this was last asked.
+    pub(super) fn since_last(&mut self) -> u128 {
+        self.bit_ns - std::mem::replace(&mut self.sampled_bit_ns, self.bit_ns)
+    }
+}

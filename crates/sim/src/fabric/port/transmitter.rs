@@ -1,0 +1,73 @@
+//! What puts packets on the wire, one after another.
+
+use units::{Bytes, Carry, Duration, Rate, Time};
+
+use crate::PortSpec;
+
+/// The transmitter of a port, and the wire behind it.
+pub(super) struct Transmitter {
+    pub(super) busy_until: Time,
+    /// Time of a byte where it is a whole number: spares a division a packet. Zero elsewhere.
+    nanos_per_byte: u64,
+    pub(super) delay: Duration,
+    /// When the last packet accepted will arrive.
+    pub(super) last_arrive: Time,
+    pub(super) carry: Carry,
+    pub(super) rate: Rate,
+}
+
+impl Transmitter {
+    pub(super) fn new(spec: &PortSpec) -> Self {
+        Self {
+            busy_until: Time::ZERO,
+            nanos_per_byte: spec.rate.whole_nanos_per_byte().unwrap_or(0),
+            delay: spec.delay,
+            last_arrive: Time::ZERO,
+            carry: Carry::default(),
+            rate: spec.rate,
+        }
+    }
+
+    /// Changes the rate. Returns the former one.
+    pub(super) fn set_rate(&mut self, rate: Rate) -> Rate {
+        self.nanos_per_byte = rate.whole_nanos_per_byte().unwrap_or(0);
+        std::mem::replace(&mut self.rate, rate)
+    }
+
+    /// Plans the transmission of a packet that came now and starts at `start`. Returns when its last bit leaves, and when that arrives.
+    #[inline(always)]
+    pub(super) fn send(&mut self, now: Time, start: Time, size: u64) -> (Time, Time) {
+        let depart = start + self.serialise(now, size);
+        self.busy_until = depart;
+        (depart, self.arrival(depart))
+    }
+
+    /// Begins a transmission now. Returns when its last bit leaves.
+    pub(super) fn begin(&mut self, now: Time, size: u64) -> Time {
+        let depart = now + self.serialise(now, size);
+        self.busy_until = depart;
+        depart
+    }
+
+    /// When a bit that leaves at `depart`, the last so far, arrives.
+    #[inline(always)]
+    pub(super) fn arrival(&mut self, depart: Time) -> Time {
+        // a wire delivers in order, also after its delay was shortened
+        self.last_arrive = (depart + self.delay).max(self.last_arrive);
+        self.last_arrive
+    }
+
+    /// The time that `size` bytes occupy the link, when they follow what went before.
+    #[inline]
+    fn serialise(&mut self, now: Time, size: u64) -> Duration {
+        if self.nanos_per_byte != 0 {
+            return Duration::from_nanos(size * self.nanos_per_byte);
+        }
+        if self.busy_until < now {
+            self.carry = Carry::default();
+        }
+        let (span, carry) = self.rate.serialise(Bytes::new(size), self.carry);
+        self.carry = carry;
+        span
+    }
+}
