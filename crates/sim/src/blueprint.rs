@@ -365,6 +365,8 @@ pub struct Record {
     pub series: Vec<String>,
     /// Whether events that endpoints report are kept.
     pub events: bool,
+    /// Whether every drop is kept as an event: [`crate::DROP_EVENTS`].
+    pub drops: bool,
     /// Whether it is kept how the delays of segments are distributed.
     pub distributions: bool,
 }

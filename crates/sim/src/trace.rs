@@ -48,6 +48,17 @@ pub const SERIES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
+/// Names of the events that record drops, by [`DropReason`]: their value is the number of the flow, −1 for none.
+pub const DROP_EVENTS: [&str; DropReason::ALL.len()] = [
+    "dropped_queue_full",
+    "dropped_early",
+    "dropped_random_loss",
+    "dropped_link_down",
+    "dropped_no_route",
+    "dropped_not_listening",
+    "dropped_hop_limit",
+];
+
 /// The record of one run.
 #[derive(Clone, Debug)]
 pub struct Trace {
@@ -72,7 +83,7 @@ pub struct Trace {
     pub ports: Vec<PortRecord>,
     /// Series, each with its subject.
     pub series: Vec<SeriesRecord>,
-    /// Events that endpoints reported.
+    /// Events that endpoints reported, and drops where they are recorded.
     pub events: Vec<EventRecord>,
     /// Where every packet went.
     pub balance: Balance,
@@ -241,7 +252,7 @@ pub enum Subject {
     Node(NodeId),
 }
 
-/// Something that an endpoint reported.
+/// Something that an endpoint reported, or a drop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventRecord {
     /// When.

@@ -1,9 +1,10 @@
 //! The engine: exact links, conservation, limits, determinism, what changes during a run.
 
-use contract::{DropReason, LinkId, NodeId};
+use contract::{DropReason, LinkId, NodeId, PortId};
 use proptest::prelude::*;
 use sim::{
-    Blueprint, Change, Churn, Control, FlowKind, Limit, PortSpec, Record, RouteSpec, Subject, Trace, World,
+    Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Limit, PortSpec, Record, RouteSpec, Subject, Trace,
+    World,
 };
 use stack::datagram::{self, Pattern, Spell};
 use units::{Bytes, Duration, Rate, Time};
@@ -45,6 +46,32 @@ fn a_million_packets_take_exactly_their_time_on_the_link() {
     let arrival_ns = 1_714_285_714_285 + 3_000_000;
     assert_eq!(last(arrival_ns + 1), 1_000_000);
     assert_eq!(last(arrival_ns), 999_999, "events at the very end are not handled");
+}
+
+#[test]
+fn every_drop_is_recorded_where_it_happens() {
+    let mut port = PortSpec::new(Rate::from_mbps(1), Duration::from_millis(5), 10);
+    port.loss = 0.1;
+    let mut net = wire(Duration::from_secs(10), port, constant(Rate::from_kbps(1500)));
+    net.flows[0].to[0].stop = at(9);
+    net.events = vec![(at(4), Change::LinkUp(LinkId(0), false)), (at(5), Change::LinkUp(LinkId(0), true))];
+    let plain = run(&net);
+    net.record.drops = true;
+    let trace = run(&net);
+    assert_eq!((trace.hash, plain.events.len()), (plain.hash, 0));
+    assert!(trace.events.is_sorted_by_key(|event| event.at));
+    assert!(trace.events.iter().all(|event| event.value == 0.0), "there is one flow");
+    for (why, name) in DropReason::ALL.into_iter().zip(DROP_EVENTS) {
+        assert_eq!(name, format!("dropped_{}", why.name()));
+        let events = || trace.events.iter().filter(|event| event.name == name);
+        assert_eq!(events().count() as u64, trace.flows[0].drops[why as usize], "{name}");
+        let at_link = events().filter(|event| event.subject == Subject::Port(PortId(0)));
+        assert_eq!(at_link.count() as u64, trace.ports[0].drops[why as usize], "{name}");
+        let happens = !matches!(why, DropReason::Early | DropReason::HopLimit);
+        assert_eq!(events().next().is_some(), happens, "{name}");
+    }
+    let at_receiver = |event: &EventRecord| event.subject == Subject::Node(NodeId(1));
+    assert!(trace.events.iter().filter(|event| at_receiver(event)).all(|event| event.name == DROP_EVENTS[5]));
 }
 
 #[test]

@@ -228,5 +228,6 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
                 .hint(format!("at most {MAX_POINTS}: take a longer interval or fewer series"));
         }
     }
-    Record { every, series, events: written.events.or(false), distributions: written.distributions.or(false) }
+    let (events, drops) = (written.events.or(false), written.drops.or(false));
+    Record { every, series, events, drops, distributions: written.distributions.or(false) }
 }

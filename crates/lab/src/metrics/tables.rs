@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use contract::{Count, Delays, DropReason, FlowId, Meter, NameId, PortId};
 use sim::{
-    Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, ReceiverRecord, ReceiverSpec,
+    Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, ReceiverRecord, ReceiverSpec,
     Subject, Trace,
 };
 use stack::{ndn, tcp};
@@ -496,6 +496,7 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
             "moved_to" => names.ports.get(index),
             "prefix_moved" => names.prefixes.get(index),
             "route_moved" => names.nodes.get(index),
+            name if DROP_EVENTS.contains(&name) && event.value >= 0.0 => names.flows.get(index),
             _ => None,
         };
         if let Some(named) = named {

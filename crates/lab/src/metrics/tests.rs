@@ -494,6 +494,14 @@ fn what_was_recorded_is_listed_by_the_names_of_its_subjects() {
             value,
         });
     }
+    for value in [1.0, -1.0] {
+        trace.events.push(EventRecord {
+            at: Time::from_nanos(600_000_000),
+            subject: Subject::Port(PortId(1)),
+            name: "dropped_queue_full",
+            value,
+        });
+    }
     let report = report(&plan(), &trace);
     let series = of(&report, "series");
     let subjects = texts(series, "subject");
@@ -504,7 +512,8 @@ fn what_was_recorded_is_listed_by_the_names_of_its_subjects() {
     assert_eq!(series.numbers("time_s"), [1.0, 2.0].repeat(4).into_iter().map(Some).collect::<Vec<_>>());
     assert_eq!(series.numbers("value")[..2], [Some(1.5), None]);
     let events = of(&report, "events");
-    assert_eq!(texts(events, "text"), ["receiver.talk@b", "receiver.talk@c", ""]);
+    assert_eq!(texts(events, "text"), ["receiver.talk@b", "receiver.talk@c", "", "flow.talk", ""]);
+    assert_eq!(texts(events, "subject")[3], "link.wire.backward");
     assert_eq!(cell(events, "value", 2), -1.0);
 }
 

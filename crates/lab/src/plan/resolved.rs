@@ -205,6 +205,7 @@ fn record(record: &sim::Record) -> Record {
         every: Some(record.every).filter(|every| *every > Duration::ZERO).into(),
         series: list(record.series.iter().cloned()),
         events: record.events.into(),
+        drops: record.drops.then_some(true).into(),
         distributions: record.distributions.then_some(true).into(),
         ..Record::default()
     }

@@ -200,10 +200,10 @@ pub const METRICS: &[Metric] = metrics! {
     }
     "events" {
         "time_s" ["s"] at "clock": "time of the event, warm-up included";
-        "subject" [""] at "scenario": "what reported it, named as in series";
-        "event" [""] at "subject": "what happened";
-        "value" ["of the event"] at "subject": "numeric value; an event about a receiver has the number of its endpoint, -1 for none; an event about a port, node or prefix has its number";
-        "text" [""] at "subject": "name of the receiver, port, node or prefix that the number stands for";
+        "subject" [""] at "scenario": "what reported it, named as in series; for a drop, the link or node where it happened";
+        "event" [""] at "subject": "what happened; dropped_REASON for a drop, with the reasons of the columns drops_REASON of flows";
+        "value" ["of the event"] at "subject": "numeric value; an event about a receiver has the number of its endpoint, -1 for none; an event about a port, node or prefix has its number; a drop has the number of the flow, -1 for a control message";
+        "text" [""] at "subject": "name of the receiver, port, node, prefix or flow that the number stands for";
     }
     "summary" {
         "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below. For all flows and for a group, counts are summed, minimum and maximum are taken over all of its flows, percentiles over all packets, segments or transfers of its flows, and all other values are means over its flows";

@@ -400,6 +400,9 @@ tables! {
         series: Vec<At<String>>,
         /// Record the events that endpoints report. Default: false.
         events: bool,
+        /// Record every dropped packet in the table `events`: when, on which link or at which node, why, and of which flow. Default:
+        /// false.
+        drops: bool,
         /// Record the distribution of the delays of a consumer's segments, for percentiles. Default: false.
         distributions: bool,
     }

@@ -13,7 +13,7 @@ use crate::Blueprint;
 use crate::agenda::What;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
-use crate::trace::{Balance, Trace};
+use crate::trace::{Balance, Subject, Trace};
 
 /// Counters of a run, and its recorder.
 pub(crate) struct Accounts {
@@ -78,6 +78,12 @@ impl Accounts {
             drops[why as usize] += 1;
         }
         self.balance.dropped += 1;
+    }
+
+    /// Records the drop of a packet as an event at a port or a node.
+    pub(crate) fn record_drop(&mut self, now: Time, place: Subject, flow: FlowId, why: DropReason) {
+        let known = flow.index() < self.flow_drops.len();
+        self.recorder.record_drop(now, place, known.then_some(flow), why);
     }
 
     /// Packets put on links so far.

@@ -6,7 +6,7 @@ use units::{Duration, Time};
 use crate::fabric::Fabric;
 use crate::hosts::{EndpointState, FlowState, Hosts, Tally};
 use crate::trace::{
-    Arrivals, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject,
+    Arrivals, DROP_EVENTS, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject,
 };
 use crate::{Blueprint, FlowKind};
 
@@ -159,6 +159,12 @@ impl Recorder {
                 Self::take_probe(&mut self.probes[note.from.endpoint.index()], &self.offered, subject, &note);
             }
         }
+    }
+
+    /// Records a drop as an event; its value is the number of the flow, −1 for a control message.
+    pub(super) fn record_drop(&mut self, now: Time, place: Subject, flow: Option<FlowId>, why: DropReason) {
+        let value = flow.map_or(-1.0, |flow| f64::from(flow.0));
+        self.events.push(EventRecord { at: now, subject: place, name: DROP_EVENTS[why as usize], value });
     }
 
     fn take_probe(probes: &mut Vec<Probe>, offered: &[String], subject: Subject, note: &Note) {

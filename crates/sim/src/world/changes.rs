@@ -8,6 +8,7 @@ use crate::Change;
 use crate::agenda::{Kind, What};
 use crate::fabric::{Offer, both};
 use crate::hosts::{AnyNode, Factory};
+use crate::trace::Subject;
 
 impl World {
     /// A sender's start, stop, or the next turn of its churn.
@@ -171,7 +172,7 @@ impl World {
         let hidden = self.blueprint.is_control(link);
         for port in both(link) {
             for id in self.fabric.set_up(port, up, hidden, self.now) {
-                self.drop(id, DropReason::LinkDown);
+                self.drop(id, DropReason::LinkDown, Subject::Port(port));
             }
         }
         self.reroute();

@@ -26,7 +26,7 @@ use crate::agenda::{Agenda, Kind, What};
 use crate::build::Parts;
 use crate::fabric::{Departure, Fabric, Offer, offer_of, reverse};
 use crate::hosts::{Hosts, LocalDelivery};
-use crate::trace::Trace;
+use crate::trace::{Subject, Trace};
 use crate::{Blueprint, build};
 
 /// Progress and control of a run. Shared between threads.
@@ -204,10 +204,10 @@ impl World {
         packet.hops += 1;
         let (to, hops) = (packet.to, packet.hops);
         if to.node() == Some(node) {
-            return self.deliver(id);
+            return self.deliver(node, id);
         }
         if hops > MAX_HOPS {
-            return self.drop(id, DropReason::HopLimit);
+            return self.drop(id, DropReason::HopLimit, Subject::Node(node));
         }
         match to.as_group() {
             None => self.forward(node, id),
@@ -222,7 +222,7 @@ impl World {
         let port = self.fabric.port(by);
         if port.is_lossy_or_tapped() {
             if port.loses() {
-                self.drop(id, DropReason::RandomLoss);
+                self.drop(id, DropReason::RandomLoss, Subject::Port(by));
                 return true;
             }
             if port.is_tapped() {
@@ -244,13 +244,13 @@ impl World {
         packet.hops += 1;
         if packet.hops > MAX_HOPS {
             // while routes change a tree may lead round in a circle for a moment
-            self.drop(id, DropReason::HopLimit);
+            self.drop(id, DropReason::HopLimit, Subject::Node(node));
             self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
             return true;
         }
         let packet = *packet;
         let fate = self.run_node(index, RouterInput::Packet(&packet, own));
-        self.consume(id, fate);
+        self.consume(id, fate, node);
         self.after_node(index);
         self.deliver_local();
         true
@@ -272,7 +272,7 @@ impl World {
     fn keep(&mut self, node: NodeId, id: PacketId) {
         match self.hosts.nodes.at(node).filter(|_| self.out.arena.get(id).to.is_own_node()) {
             Some(index) => self.hosts.local.push_back(LocalDelivery::ToNode(index, id)),
-            None => self.drop(id, DropReason::NoRoute),
+            None => self.drop(id, DropReason::NoRoute, Subject::Node(node)),
         }
     }
 
@@ -294,7 +294,7 @@ impl World {
                 self.agenda.push(at, What::new(Kind::Arrive, port.0));
             }
             Offer::Depart(at) => self.agenda.push(at, What::new(Kind::Depart, port.0)),
-            Offer::Dropped(why) => self.drop(id, why),
+            Offer::Dropped(why) => self.drop(id, why, Subject::Port(port)),
         }
     }
 
@@ -333,7 +333,7 @@ impl World {
         }
         if let Offer::Dropped(why) = offer {
             self.fabric.port(id_of_port).count_drop(why);
-            self.drop(id, why);
+            self.drop(id, why, Subject::Port(id_of_port));
         }
         self.serve(id_of_port);
     }
@@ -361,7 +361,7 @@ impl World {
     ) -> T {
         let (result, dropped) = self.fabric.with_discipline(port, self.now, &mut self.out.arena, act);
         for (id, why) in dropped {
-            self.drop(id, why);
+            self.drop(id, why, Subject::Port(port));
         }
         result
     }
@@ -415,11 +415,11 @@ impl World {
     /// and leave by events of their own.
     fn replicate(&mut self, node: NodeId, group: GroupId, id: PacketId) {
         let Some(here) = self.fabric.tree_at(group, node) else {
-            return self.drop(id, DropReason::NoRoute);
+            return self.drop(id, DropReason::NoRoute, Subject::Node(node));
         };
         let (branches, members) = (here.branches.len(), here.members.len());
         match (branches, members) {
-            (0, 0) => return self.drop(id, DropReason::NotListening),
+            (0, 0) => return self.drop(id, DropReason::NotListening, Subject::Node(node)),
             (0, 1) => {
                 let member = here.members[0];
                 return self.deliver_to(member, id);
@@ -449,11 +449,11 @@ impl World {
     }
 
     #[inline]
-    fn deliver(&mut self, id: PacketId) {
+    fn deliver(&mut self, node: NodeId, id: PacketId) {
         let packet = self.out.arena.get(id);
         match packet.to.endpoint() {
             Some(endpoint) => self.deliver_to(endpoint, id),
-            None => self.drop(id, DropReason::NotListening),
+            None => self.drop(id, DropReason::NotListening, Subject::Node(node)),
         }
     }
 
@@ -477,10 +477,11 @@ impl World {
         let packet = *self.out.arena.get(id);
         let clock = self.hosts.clocks.of(packet.source.node);
         let state = self.hosts.endpoint(endpoint);
+        let node = state.address.node;
         let clock = clock.filter(|_| state.active);
         // by the sender's clock, since one that is slow may show two instants alike
         let Some(clock) = clock.filter(|clock| packet.sent_at >= clock.shows(state.epoch)) else {
-            return self.drop(id, DropReason::NotListening);
+            return self.drop(id, DropReason::NotListening, Subject::Node(node));
         };
         self.out.arena.release(id);
         self.accounts.count_delivered();
@@ -489,15 +490,18 @@ impl World {
         self.after(endpoint);
     }
 
-    /// The end of a packet, with its reason.
+    /// The end of a packet, with its reason, at a port or at a node.
     #[cold]
-    fn drop(&mut self, id: PacketId, why: DropReason) {
+    fn drop(&mut self, id: PacketId, why: DropReason, place: Subject) {
         let packet = self.out.arena.get(id);
         let flow = packet.flow;
         if let Header::External(payload) = packet.header {
             self.external.payloads.release(payload);
         }
         self.accounts.count_dropped(flow, why);
+        if self.blueprint.record.drops {
+            self.accounts.record_drop(self.now, place, flow, why);
+        }
         self.out.arena.release(id);
     }
 
@@ -626,7 +630,8 @@ impl World {
                 LocalDelivery::ToNode(index, id) => {
                     let packet = *self.out.arena.get(id);
                     let fate = self.run_node(index, RouterInput::Local(&packet));
-                    self.consume(id, fate);
+                    let node = self.hosts.nodes.get(index).address.node;
+                    self.consume(id, fate, node);
                     self.after_node(index);
                 }
                 LocalDelivery::ToEndpoint(endpoint, id) => self.deliver_from_node(endpoint, id),
@@ -635,11 +640,12 @@ impl World {
     }
 
     fn deliver_from_node(&mut self, endpoint: EndpointId, id: PacketId) {
+        let node = self.hosts.address(endpoint).node;
         if !self.hosts.is_active(endpoint) {
-            return self.drop(id, DropReason::NotListening);
+            return self.drop(id, DropReason::NotListening, Subject::Node(node));
         }
         let packet = *self.out.arena.get(id);
-        self.consume(id, None);
+        self.consume(id, None, node);
         let sent_at = self.hosts.clocks.true_time(packet.source.node, packet.sent_at);
         let state = self.hosts.endpoint(endpoint);
         state.count_arrival(self.now, &packet, sent_at);
@@ -652,9 +658,9 @@ impl World {
 
     /// Accounts for a packet that a state machine took, unless it ends there with a reason.
     #[inline]
-    fn consume(&mut self, id: PacketId, fate: Option<DropReason>) {
+    fn consume(&mut self, id: PacketId, fate: Option<DropReason>, node: NodeId) {
         match fate {
-            Some(why) => self.drop(id, why),
+            Some(why) => self.drop(id, why, Subject::Node(node)),
             None => {
                 self.out.arena.release(id);
                 self.accounts.count_delivered();
