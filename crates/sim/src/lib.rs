@@ -20,7 +20,7 @@ pub use blueprint::{
 pub use build::MANY_RECEIVERS;
 pub use hosts::Factory;
 pub use trace::{
-    Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord, ReceiverRecord, SERIES,
-    SeriesRecord, Subject, Trace,
+    Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
+    ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };
 pub use world::{Control, ExternalPayloads, Tap, World};

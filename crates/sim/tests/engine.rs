@@ -3,8 +3,8 @@
 use contract::{DropReason, LinkId, NodeId, PortId};
 use proptest::prelude::*;
 use sim::{
-    Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Limit, PortSpec, Record, RouteSpec, Subject, Trace,
-    World,
+    Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Limit, PortSpec, Record,
+    RouteSpec, Subject, Trace, World,
 };
 use stack::datagram::{self, Pattern, Spell};
 use units::{Bytes, Duration, Rate, Time};

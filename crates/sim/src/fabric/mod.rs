@@ -14,8 +14,8 @@ use contract::{
 };
 use units::{Duration, Rate, Time};
 
-pub(crate) use port::{Departure, Discipline, Offer, Port, offer_of};
 use port::Paths;
+pub(crate) use port::{Departure, Discipline, Offer, Port, offer_of};
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
 use tree::Tree;
@@ -123,6 +123,7 @@ impl Fabric {
     }
 
     /// The port as the router of its node sees it.
+    #[inline]
     pub(crate) fn view(&mut self, port: PortId, now: Time) -> PortView {
         let rate_in = self.ports[reverse(port).index()].rate();
         self.ports[port.index()].view(port, rate_in, now)

@@ -10,7 +10,9 @@ mod departures;
 mod orders;
 mod transmitter;
 
-use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random, Verdict};
+use contract::{
+    Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random, Verdict,
+};
 use units::{Bytes, Rate, Time};
 
 use counters::{Capacity, Counters};
@@ -228,7 +230,8 @@ impl Port {
     /// state machine.
     pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], to_router: bool) {
         let departures = departures.then(Shown::default);
-        self.cold.observers = Observers { router_ahead: to_router, offers, departures, ..self.cold.observers };
+        self.cold.observers =
+            Observers { router_ahead: to_router, offers, departures, ..self.cold.observers };
         self.update_arrival_path();
         self.update_offer_path();
     }
@@ -244,6 +247,7 @@ impl Port {
     }
 
     /// The port as its router sees it.
+    #[inline]
     pub(super) fn view(&mut self, port: PortId, rate_in: Rate, now: Time) -> PortView {
         self.advance(now);
         let in_ring = if self.ring.len() == 0 { 0 } else { self.ring.tail.wrapping_sub(self.ring.waiting) };

@@ -128,7 +128,8 @@ impl<'a> NextHops<'a> {
             let others = self.out[from.index()].iter().filter_map(|&port| {
                 let to = self.edges[port.index()].to;
                 let known = paths.cost[to.index()];
-                let usable = to != node && known != UNREACHABLE && paths.behind(node, to).is_none();
+                // neither `node` nor behind it
+                let usable = known != UNREACHABLE && !(start..end).contains(&paths.span[to.index()].start);
                 usable.then(|| self.add(known, port))
             });
             if let Some(cost) = others.min() {
@@ -175,9 +176,9 @@ impl Forest {
     /// Where `from` stands among those whose path passes `node`; `None` where its path does not.
     fn behind(&self, node: NodeId, from: NodeId) -> Option<usize> {
         let passing = &self.span[node.index()];
+        // nodes that are not reached stand at 0, where a producer stands: behind none
         let place = self.span[from.index()].start;
-        let reached = self.cost[from.index()] != UNREACHABLE;
-        (reached && passing.start < place && place < passing.end).then(|| place - passing.start - 1)
+        (passing.start < place && place < passing.end).then(|| place - passing.start - 1)
     }
 }
 

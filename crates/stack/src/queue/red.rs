@@ -6,9 +6,7 @@
 
 use std::collections::VecDeque;
 
-use contract::{
-    Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Random, Verdict,
-};
+use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Random, Verdict};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::ActiveQueue;
@@ -123,8 +121,8 @@ impl Law {
     /// The average after a packet came to a link that was busy, and found this much before it, in packets.
     fn averaged(&self, average: u64, length: u64) -> u64 {
         // avg ← (1 − w_q) avg + w_q q                                                         [FJ93 Fig. 2]
-        let sum = u128::from(average) * u128::from(self.keep)
-            + u128::from(length) * u128::from(WHOLE - self.keep);
+        let sum =
+            u128::from(average) * u128::from(self.keep) + u128::from(length) * u128::from(WHOLE - self.keep);
         (sum >> 63) as u64
     }
 

@@ -93,7 +93,8 @@ fn the_average_follows_the_length_before_each_arrival() {
 
 #[test]
 fn an_idle_link_forgets_as_if_it_had_sent_packets() {
-    let mut link = Link::new(&Params { weight: 0.01, min_threshold: 1e6, max_threshold: 1e6, ..Params::default() });
+    let mut link =
+        Link::new(&Params { weight: 0.01, min_threshold: 1e6, max_threshold: 1e6, ..Params::default() });
     link.offer(1000);
     assert!(link.serve().is_some() && link.serve().is_none());
     for (idle_ms, packets) in [(0, 0.0), (1, 1.0), (150, 150.0), (2_000, 2000.0)] {
