@@ -45,7 +45,7 @@ pub struct PacketCx<'a> {
 pub struct QueueLimit {
     /// Packets.
     pub packets: u32,
-    /// ECN threshold of a queue without a rule of its own: packets that understand marks are marked when at least so many packets wait;
+    /// ECN threshold of a queue without a rule of its own: packets that understand marks are marked when at least this many packets wait;
     /// `u32::MAX` for never.
     pub mark_above: u32,
     /// Bytes.

@@ -22,15 +22,15 @@ contract::choice! {
 }
 
 contract::params! {
-    /// min_th: average queue length, in packets, below which nothing is dropped.
-    min_threshold: f64 = 5.0, within 0.0..=1000000.0, from "FJ93 §5";
-    /// max_th: average queue length, in packets, at which the probability reaches `max_probability`.
-    max_threshold: f64 = 15.0, within 0.001..=1000000.0, from "FJ93 §5";
-    /// max_p: probability of a drop at `max_threshold`.
-    max_probability: f64 = 0.02, within 0.0..=1.0, from "FJ93 §5";
-    /// w_q: weight of the present queue length in the average, per arriving packet.
+    /// Average queue length, in packets, below which nothing is dropped.
+    min_th: f64 = 5.0, within 0.0..=1000000.0, from "FJ93 §5";
+    /// Average queue length, in packets, at which the probability reaches `max_p`.
+    max_th: f64 = 15.0, within 0.001..=1000000.0, from "FJ93 §5";
+    /// Probability of a drop at `max_th`.
+    max_p: f64 = 0.02, within 0.0..=1.0, from "FJ93 §5";
+    /// w_q, the weight of the present queue length in the average, per arriving packet.
     weight: f64 = 0.002, within 0.000001..=1.0, from "FJ93 §5";
-    /// From `max_threshold` to twice that the probability grows from `max_probability` to 1; false: there it is 1 at once.
+    /// From `max_th` to twice that the probability grows from `max_p` to 1; false: there it is 1 at once.
     gentle: bool = true, from "F00; false in FJ93";
     /// What the queue is measured in; with bytes, packets are dropped in proportion to their size.
     unit: Unit = Unit::Packets, from "FJ93 §4";
@@ -38,7 +38,7 @@ contract::params! {
     packet: Bytes = Bytes::new(500), within "1 B"..="65535 B", from "ns-2: mean_pktsize_";
     /// Mark ECT packets instead of dropping them, as long as the probability is below 1.
     mark: bool = true, from "FJ93 §4";
-    order min_threshold <= max_threshold;
+    order min_th <= max_th;
 }
 
 /// The queue.
@@ -63,7 +63,7 @@ struct Law {
     max: u64,
     /// From this average on each packet is dropped.
     certain: u64,
-    max_probability: u64,
+    max_p: u64,
     /// 1 − w_q, with 63 binary places.
     keep: u64,
     unit: Unit,
@@ -105,12 +105,12 @@ impl ActiveQueue for Red {
 impl Law {
     fn new(params: &Params) -> Self {
         let fixed = |x: f64| (x * ONE as f64) as u64;
-        let max = fixed(params.max_threshold);
+        let max = fixed(params.max_th);
         Self {
-            min: fixed(params.min_threshold),
+            min: fixed(params.min_th),
             max,
             certain: if params.gentle { 2 * max } else { max },
-            max_probability: fixed(params.max_probability),
+            max_p: fixed(params.max_p),
             keep: ((1.0 - params.weight) * WHOLE as f64) as u64,
             unit: params.unit,
             packet: params.packet.as_u64(),
@@ -139,9 +139,9 @@ impl Law {
         // p_b ← max_p (avg − min_th) / (max_th − min_th)                                      [FJ93 Fig. 2]
         // from max_th on: from max_p to 1 at twice max_th                                     [F00]
         let mut base = if average < self.max {
-            scaled(self.max_probability, average - self.min, self.max - self.min)
+            scaled(self.max_p, average - self.min, self.max - self.min)
         } else {
-            self.max_probability + scaled(ONE - self.max_probability, average - self.max, self.max)
+            self.max_p + scaled(ONE - self.max_p, average - self.max, self.max)
         };
         if self.unit == Unit::Bytes {
             // p_b ← p_b PacketSize / MaximumPacketSize                                        [FJ93 §4]

@@ -80,7 +80,7 @@ impl Link {
 #[test]
 fn the_average_follows_the_length_before_each_arrival() {
     for (unit, size_bytes, packets) in [(Unit::Packets, 1500, 1.0), (Unit::Bytes, 1500, 3.0)] {
-        let params = Params { min_threshold: 1e6, max_threshold: 1e6, unit, ..Params::default() };
+        let params = Params { min_th: 1e6, max_th: 1e6, unit, ..Params::default() };
         let mut link = Link::new(&params);
         let mut average = 0.0;
         for number in 0..300 {
@@ -93,8 +93,7 @@ fn the_average_follows_the_length_before_each_arrival() {
 
 #[test]
 fn an_idle_link_forgets_as_if_it_had_sent_packets() {
-    let mut link =
-        Link::new(&Params { weight: 0.01, min_threshold: 1e6, max_threshold: 1e6, ..Params::default() });
+    let mut link = Link::new(&Params { weight: 0.01, min_th: 1e6, max_th: 1e6, ..Params::default() });
     link.offer(1000);
     assert!(link.serve().is_some() && link.serve().is_none());
     for (idle_ms, packets) in [(0, 0.0), (1, 1.0), (150, 150.0), (2_000, 2000.0)] {
@@ -115,7 +114,7 @@ fn an_idle_link_forgets_as_if_it_had_sent_packets() {
 
 #[test]
 fn the_probability_is_that_of_the_paper() {
-    let law = Law::new(&Params { max_probability: 0.1, ..Params::default() });
+    let law = Law::new(&Params { max_p: 0.1, ..Params::default() });
     let at = |average: f64, count: u64| float(law.probability(fixed(average), count, 1000));
     for (average, count, expected) in [
         (5.0, 0, 0.0),
@@ -133,7 +132,7 @@ fn the_probability_is_that_of_the_paper() {
     ] {
         assert!((at(average, count) - expected).abs() < 1e-6, "{average} {count}: {}", at(average, count));
     }
-    let law = Law::new(&Params { max_probability: 0.1, unit: Unit::Bytes, ..Params::default() });
+    let law = Law::new(&Params { max_p: 0.1, unit: Unit::Bytes, ..Params::default() });
     let at = |size, count| float(law.probability(fixed(10.0), count, size));
     assert!((at(500, 0) - 0.05).abs() < 1e-6 && (at(1500, 0) - 0.15).abs() < 1e-6);
     assert!((at(50, 0) - 0.005).abs() < 1e-6 && (at(1500, 2) - 0.15 / 0.7).abs() < 1e-6);
@@ -142,7 +141,7 @@ fn the_probability_is_that_of_the_paper() {
 
 #[test]
 fn gaps_between_drops_are_uniform_and_bounded() {
-    let mut link = Link::new(&still(|params| params.max_probability = 0.1));
+    let mut link = Link::new(&still(|params| params.max_p = 0.1));
     link.queue.average = fixed(10.0);
     // p_b = 0.05: from one drop to the next each gap from 1 to 19 = 1/p_b − 1 has the probability p_b / (1 − p_b) = 1/19
     let mut gaps = [0u32; 20];
