@@ -71,7 +71,7 @@ impl Read for Queue {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let titles: Vec<&str> = disciplines().map(|(_, title, _)| title).collect();
         let mut forms = vec![json!({ "type": "string", "enum": names(), "enumDescriptions": titles })];
-        for (name, title, infos) in disciplines() {
+        for (name, title, infos) in disciplines().filter(|(.., infos)| !infos.is_empty()) {
             let table = format!("{}{}Queue", name[..1].to_uppercase(), &name[1..]);
             forms.push(json!({ "$ref": format!("#/$defs/{table}") }));
             generator.definitions_mut().insert(table, table_of(name, title, &infos));

@@ -87,8 +87,7 @@ const ONE: u64 = 1 << 32;
 const WHOLE: u64 = 1 << 63;
 
 impl ActiveQueue for Red {
-    const TITLE: &'static str = "RED (Floyd and Jacobson, 1993; gentle variant): drops or marks arriving packets with a probability that grows with the \
-         average queue length.";
+    const TITLE: &'static str = "RED (Floyd and Jacobson, 1993): drops or marks packets with a probability that grows with the average queue length.";
     type Params = Params;
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
