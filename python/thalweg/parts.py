@@ -86,12 +86,23 @@ if TYPE_CHECKING:
         classes: Iterable[int] | None
         backward: Mapping[str, Any] | None
 
-    class QueueTableKeys(TypedDict, total=False):
-        """Keys of `QueueTable`."""
+    class CodelQueueKeys(TypedDict, total=False):
+        """Keys of `CodelQueue`."""
 
-        kind: str | None
         target: str | None
         interval: str | None
+        mark: bool | None
+
+    class RedQueueKeys(TypedDict, total=False):
+        """Keys of `RedQueue`."""
+
+        min_th: float | None
+        max_th: float | None
+        max_p: float | None
+        weight: float | None
+        gentle: bool | None
+        unit: str | None
+        packet: str | None
         mark: bool | None
 
     class PortKeys(TypedDict, total=False):
@@ -379,6 +390,7 @@ if TYPE_CHECKING:
         every: str | None
         series: Iterable[str] | None
         events: bool | None
+        drops: bool | None
         distributions: bool | None
 
     class EmulationKeys(TypedDict, total=False):
@@ -536,8 +548,8 @@ class Link(Part):
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
       the bandwidth-delay product. Default: 100 packets.
-    - `queue` (`fifo`, `codel` or `QueueTable`): Queue discipline: `"fifo"` (drop-tail, the default),
-      `"codel"`, or a table with CoDel's settings.
+    - `queue` (`fifo`, `codel`, `red` or `CodelQueue` or `RedQueue`): Queue discipline: `"fifo"` (drop-tail,
+      the default), another by its name, or a table with its name as `kind` and its parameters.
     - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
       this many packets wait.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
@@ -549,19 +561,45 @@ class Link(Part):
         super().__init__(keys)
 
 
-class QueueTable(Part):
-    """A queue discipline with its settings.
+class CodelQueue(Part):
+    """CoDel (RFC 8289): drops or marks packets while the queueing delay stays above its target.
 
-    - `kind` (`fifo`, `codel`): Queue discipline.
-    - `target` (such as `"60 s"`, `"20 ms"`, `"500 us"`): codel: TARGET, the acceptable standing queueing
-      delay. Default: 5 ms.
-    - `interval` (such as `"60 s"`, `"20 ms"`, `"500 us"`): codel: INTERVAL, how long the queueing delay may
-      exceed `target` before CoDel acts; about the maximum usual round-trip time. Default: 100 ms.
-    - `mark` (true or false): codel: mark ECT packets instead of dropping them. Default: true.
+    - `kind` (`"codel"`): Queue discipline.
+    - `target` (such as `"5 ms"`): TARGET, the acceptable standing queueing delay. Default: 5 ms. Source:
+      RFC8289 §4.4.
+    - `interval` (such as `"100 ms"`): INTERVAL, how long the queueing delay may exceed `target` before CoDel
+      acts: about the maximum usual round-trip time. Default: 100 ms. Source: RFC8289 §4.3.
+    - `mark` (true or false): Mark ECT packets instead of dropping them. Default: true. Source: our choice: a
+      mark says the same and spares the packet.
     """
 
-    def __init__(self, **keys: Unpack[QueueTableKeys]) -> None:
-        super().__init__(keys)
+    def __init__(self, kind: str, **keys: Unpack[CodelQueueKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
+
+
+class RedQueue(Part):
+    """RED (Floyd and Jacobson, 1993): drops or marks packets with a probability that grows with the average queue length.
+
+    - `kind` (`"red"`): Queue discipline.
+    - `min_th` (number): Average queue length, in packets, below which nothing is dropped. Default: 5. Source:
+      FJ93 §5.
+    - `max_th` (number): Average queue length, in packets, at which the probability reaches `max_p`. Default:
+      15. Source: FJ93 §5.
+    - `max_p` (number): Probability of a drop at `max_th`. Default: 0.02. Source: FJ93 §5.
+    - `weight` (number): w_q, the weight of the present queue length in the average, per arriving packet.
+      Default: 0.002. Source: FJ93 §5.
+    - `gentle` (true or false): From `max_th` to twice that the probability grows from `max_p` to 1; false:
+      there it is 1 at once. Default: true. Source: F00; false in FJ93.
+    - `unit` (`packets`, `bytes`): What the queue is measured in; with bytes, packets are dropped in
+      proportion to their size. Default: packets. Source: FJ93 §4.
+    - `packet` (such as `"500 B"`): Mean packet size: the packet of the thresholds where the unit is bytes,
+      and of those that an idle link could have sent. Default: 500 B. Source: ns-2: mean_pktsize_.
+    - `mark` (true or false): Mark ECT packets instead of dropping them, as long as the probability is below
+      1. Default: true. Source: FJ93 §4.
+    """
+
+    def __init__(self, kind: str, **keys: Unpack[RedQueueKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
 
 
 class Port(Part):
@@ -571,7 +609,7 @@ class Port(Part):
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay.
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
-    - `queue` (`fifo`, `codel` or `QueueTable`): Queue discipline.
+    - `queue` (`fifo`, `codel`, `red` or `CodelQueue` or `RedQueue`): Queue discipline.
     - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
       at least this many packets wait; `false`: never.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty
@@ -1103,6 +1141,8 @@ class Record(Part):
     - `every` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Sampling interval of the series.
     - `series` (list of text): Names of series.
     - `events` (true or false): Record the events that endpoints report. Default: false.
+    - `drops` (true or false): Record every dropped packet in the table `events`: when, on which link or at
+      which node, why, and of which flow. Default: false.
     - `distributions` (true or false): Record the distribution of the delays of a consumer's segments, for
       percentiles. Default: false.
     """
