@@ -75,7 +75,7 @@ struct Law {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Keep,
-    /// By chance: it is dropped or marked.
+    /// At random: it is dropped or marked.
     Chance,
     /// The average is too long for chance: it is dropped.
     Certain,

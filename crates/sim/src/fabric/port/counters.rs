@@ -29,7 +29,7 @@ impl Counters {
         self.sent_bytes -= u64::from(size_bytes);
     }
 
-    /// A packet will wait for so long, as one of `packets`.
+    /// A packet will wait for `wait`, as one of `packets`.
     #[inline(always)]
     pub(super) fn count_wait(&mut self, wait: Duration, size: u64, packets: u32) {
         let wait = u128::from(wait.as_nanos());
@@ -38,7 +38,7 @@ impl Counters {
         self.backlog_max = self.backlog_max.max(packets);
     }
 
-    /// A packet waits for so many nanoseconds more than was counted, or less.
+    /// A packet waits longer than was counted, or shorter if the change is negative.
     pub(super) fn correct_wait(&mut self, change_ns: i128, size_bytes: u32) {
         self.backlog_packet_ns = self.backlog_packet_ns.saturating_add_signed(change_ns);
         self.backlog_byte_ns = self.backlog_byte_ns.saturating_add_signed(change_ns * i128::from(size_bytes));
