@@ -28,13 +28,18 @@ pub mod aimd;
 pub mod asmp;
 pub mod bbr;
 pub mod bic;
+pub mod chopcop;
 pub mod coopcon;
 pub mod cubic;
+pub mod cubic_ndn;
 pub mod cvihis;
+pub mod ecn_rate;
+pub mod ecp;
 pub mod flecom;
 pub mod gcc;
 pub mod his;
 pub mod hobhis;
+pub mod hr_icp;
 pub mod icp;
 pub mod least_loaded;
 pub mod ledbat;
@@ -59,11 +64,16 @@ registry! {
         aimd: Aimd,
         bbr: Bbr,
         bic: Bic,
+        chopcop: Chopcop,
         coopcon: Coopcon,
         cubic: Cubic,
+        cubic_ndn: CubicNdn,
+        ecn_rate: EcnRate,
+        ecp: Ecp,
         flecom: Flecom,
         his: His,
         hobhis: Hobhis,
+        hr_icp: HrIcp,
         icp: Icp,
         ledbat: Ledbat,
         ledbat_pp: LedbatPp,
@@ -93,6 +103,7 @@ registry! {
     }
     strategy {
         coopcon: Coopcon,
+        ecn_rate: EcnRate,
         flecom: Flecom,
         mircc_multipath: MirccMultipath,
         nack: Nack,
@@ -100,10 +111,15 @@ registry! {
         raaqm: Raaqm,
     }
     link {
+        chopcop: Chopcop,
         coopcon: Coopcon,
+        cubic_ndn: CubicNdn,
+        ecn_rate: EcnRate,
+        ecp: Ecp,
         flecom: Flecom,
         his: His,
         hobhis: Hobhis,
+        hr_icp: HrIcp,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
         ndnsieve: Ndnsieve,

@@ -4,7 +4,6 @@ use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Duration, Rate};
 
 mod client;
-mod queue;
 mod router;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use contract::{
 use units::{Duration, Time};
 
 use super::Params;
-use super::queue::Queue;
+use crate::shared::Mirror;
 
 contract::choice! {
     /// Where Interests wait.
@@ -54,7 +54,7 @@ pub struct Shaper {
 /// What is known of a link.
 #[derive(Debug, Default)]
 struct Link {
-    queue: Queue,
+    queue: Mirror,
     /// Smoothed size of the Interests that go out, in bytes; 0 before the first.
     interest: f64,
     /// Smoothed size of the Data that come in, in bytes; 0 before the first.

@@ -3,7 +3,8 @@
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx};
 use units::Rate;
 
-use super::{Params, words};
+use super::Params;
+use crate::shared::offer;
 
 /// The consumer's law [KATO §3.1].
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         // rate = Data.rate                                                                   [KATO §3.1 (4)]
-        if let Some(rate) = words::offered(ack.label) {
+        if let Some(rate) = offer::offered(ack.label) {
             self.rate = rate;
             cx.probe("offered_rate", rate.as_bps_f64());
         }

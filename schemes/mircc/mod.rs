@@ -9,7 +9,6 @@ mod edge;
 pub(crate) mod router;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use edge::Control;
 pub use router::Link;

@@ -7,6 +7,7 @@ use units::{Bytes, Time};
 
 use super::router::rate::{Facts, Rater, base_rate, beta, excess_rate, full_rate_flows};
 use super::*;
+use crate::shared::offer;
 use crate::shared::testing::Bench;
 use contract::CongestionControl;
 
@@ -132,7 +133,7 @@ fn bring(law: &mut Link, node: &mut Node, from: FaceId, rtt: Option<Duration>, l
 /// What Data from the first link offers, in packets per second.
 fn offered(law: &mut Link, node: &mut Node) -> f64 {
     let label = bring(law, node, UP, None, Label([0; 4]));
-    words::offered(label).expect("it is stamped").as_bps_f64() / (DATA.as_f64() * 8.0)
+    offer::offered(label).expect("it is stamped").as_bps_f64() / (DATA.as_f64() * 8.0)
 }
 
 /// Lets the law's deadlines pass up to and including `end`.
@@ -419,9 +420,9 @@ proptest! {
             }
             run(&mut law, &mut node, ms(300));
             let own = bring(&mut law, &mut node, FaceId(1), None, Label([0; 4]));
-            min = min.min(words::offered(own).expect("stamped").as_bps_f64());
+            min = min.min(offer::offered(own).expect("stamped").as_bps_f64());
             label = bring(&mut law, &mut node, FaceId(1), None, label);
-            prop_assert_eq!(words::offered(label).expect("stamped").as_bps_f64(), min);
+            prop_assert_eq!(offer::offered(label).expect("stamped").as_bps_f64(), min);
         }
     }
 
@@ -429,9 +430,9 @@ proptest! {
     #[test]
     fn foreign_labels_are_no_offers(words in any::<[u64; 4]>()) {
         let mut label = Label(words);
-        prop_assert_eq!(words::offered(label).is_some(), words[0] != 0 && words[1..] == [0; 3]);
-        words::stamp(&mut label, ACCESS);
-        let offer = words::offered(label).expect("stamped");
+        prop_assert_eq!(offer::offered(label).is_some(), words[0] != 0 && words[1..] == [0; 3]);
+        offer::stamp(&mut label, ACCESS);
+        let offer = offer::offered(label).expect("stamped");
         prop_assert!(offer <= ACCESS && offer > Rate::ZERO);
     }
 }
@@ -470,8 +471,8 @@ fn a_link_without_a_rate_and_one_without_a_limit_are_no_trouble() {
         assert_eq!(ask(&mut law, &mut node, FaceId(1)), Admission::Pass);
         let slow = bring(&mut law, &mut node, UP, None, Label([0; 4]));
         let fast = bring(&mut law, &mut node, FaceId(1), None, Label([0; 4]));
-        assert_eq!(words::offered(slow), Some(Rate::from_bps(1)));
-        assert!(words::offered(fast) > Some(Rate::from_mbps(1_000_000)), "{fast:?}");
+        assert_eq!(offer::offered(slow), Some(Rate::from_bps(1)));
+        assert!(offer::offered(fast) > Some(Rate::from_mbps(1_000_000)), "{fast:?}");
     }
 }
 

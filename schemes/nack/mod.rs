@@ -4,7 +4,6 @@ use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Bytes, Duration};
 
 mod consumer;
-mod early;
 mod limits;
 mod strategy;
 #[cfg(test)]

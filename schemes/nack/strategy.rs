@@ -5,9 +5,8 @@ use contract::{
 };
 
 use super::Params;
-use super::early::Early;
 use super::limits::{Limit, Rules};
-use crate::shared::{asks_again, forget_one};
+use crate::shared::{Red, RedRules, asks_again, forget_one};
 
 /// What is known of a next hop. The third colour of the paper, red, is for faces that are down, which a forwarder here does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub struct Strategy {
     rules: Rules,
     /// By face: `None` where it was not looked at yet, and for endpoints.
     limits: Vec<Option<Limit>>,
-    early: Vec<Early>,
+    early: Vec<Red>,
     /// By number of the FIB entry: the green faces.
     green: Vec<Vec<FaceId>>,
 }
@@ -193,8 +192,14 @@ impl Strategy {
     fn is_early(&mut self, from: FaceId, cx: &mut dyn StrategyCx) -> bool {
         let Some(link) = cx.face(from).link else { return false };
         if self.early.len() <= from.index() {
-            self.early.resize(from.index() + 1, Early::default());
+            self.early.resize(from.index() + 1, Red::default());
         }
-        self.early[from.index()].refuses(link.backlog.packets, &self.params, cx.random())
+        // random early detection on the queue that the Data would join                       [YIC]
+        // differs: with every Interest that comes in, not with every packet that joins the queue, which a strategy does not see
+        let Params { early_weight: gain, early_min_th: min, early_max_th: max, early_max_p: share, .. } =
+            self.params;
+        let waiting = link.backlog.packets;
+        let rules = RedRules { gain, min, max, share };
+        self.early[from.index()].hits(f64::from(waiting), waiting <= 1, &rules, cx.random())
     }
 }

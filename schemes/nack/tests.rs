@@ -1,12 +1,9 @@
 //! One test per claim about stateful forwarding. Links have 10 Mbit/s; with Data of 1100 bytes a face returns 10⁷/8/1140 = 1096.49 packets per
 //! second, and its limit is 109.6.
 
-use contract::{
-    Cause, Congestion, CongestionControl, FaceId, FibEntry, NackReason, NameId, Pending, Random, Setup,
-};
+use contract::{Cause, Congestion, CongestionControl, FaceId, FibEntry, NackReason, NameId, Pending, Setup};
 use units::{Bytes, Duration, Rate};
 
-use super::early::Early;
 use super::limits::{Limit, Rules};
 use super::{Consumer, Form, Params, Status, Strategy, Window, control, strategy};
 use crate::shared::forwarders::{Crossroads, Deed, faces};
@@ -165,31 +162,6 @@ fn limits_follow_data_and_refusals() {
     fixed.on_nack(&rules);
     fixed.on_data(Some(0.02), &rules);
     assert_eq!(fixed, before);
-}
-
-/// [YIC]: with w = 1 the mean is the queue. Below 5: never. At 15: always. At 10: p = 0.02·5/10 = 0.01, which p/(1 − count·p) spreads evenly
-/// over the next 100 Interests, so that about one in 50 is refused.
-#[test]
-fn early_refusals_follow_the_mean_queue() {
-    let params = Params { early: true, early_weight: 1.0, ..Params::default() };
-    let mut random = Random::new(1, "early", "");
-    let mut early = Early::default();
-    let mut refused = |early: &mut Early, waiting, count: u32| {
-        (0..count).filter(|_| early.refuses(waiting, &params, &mut random)).count()
-    };
-    assert_eq!(refused(&mut early, 4, 1000), 0);
-    assert_eq!(refused(&mut early, 15, 1000), 1000);
-    let some = refused(&mut early, 10, 10_000);
-    assert!((180..=220).contains(&some), "{some}");
-    // w = 0.002 from nothing: after n Interests at 15 the mean is 15·(1 − 0.998ⁿ); 5 after 203
-    let params = Params { early: true, ..Params::default() };
-    let mut early = Early::default();
-    let mut slow = 0;
-    while early.mean < 5.0 {
-        early.refuses(15, &params, &mut random);
-        slow += 1;
-    }
-    assert_eq!(slow, 203);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use contract::{Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, TransitCx
 use units::{Duration, Time};
 
 use super::rules::Rules;
+use crate::shared::filled;
 
 /// The part at the links [SIEVE §4.1].
 #[derive(Clone, Debug)]
@@ -52,14 +53,6 @@ impl Link {
         }
         queue.min = queue.min.min(backlog);
         queue.severe
-    }
-}
-
-/// q/Q of a queue: in packets where they are limited, otherwise in bytes.
-fn filled(port: &PortView) -> f64 {
-    match port.limit.packets {
-        u32::MAX => port.backlog.bytes.as_f64() / port.limit.bytes.as_f64().max(1.0),
-        packets => f64::from(port.backlog.packets) / f64::from(packets.max(1)),
     }
 }
 

@@ -6,10 +6,14 @@ mod delays;
 mod equation;
 mod gradual;
 mod hystart;
+mod lines;
 mod loss_events;
+mod mirror;
+pub mod offer;
 mod paths;
 mod receive_rate;
 mod recent;
+mod red;
 mod split;
 mod standing;
 
@@ -19,10 +23,13 @@ pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use gradual::Gradual;
 pub use hystart::{Ending, HyStart, SlowStart};
+pub use lines::Lines;
 pub use loss_events::LossEvents;
+pub use mirror::{Mirror, filled};
 pub use paths::shortest;
 pub use receive_rate::ReceiveRate;
 pub use recent::Recent;
+pub use red::{Red, RedRules};
 pub use split::{Split, SplitRules};
 pub use standing::{Standing, StandingRules};
 

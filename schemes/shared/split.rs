@@ -177,6 +177,22 @@ impl Split {
         self.operations += fib.hops.len() as u64;
     }
 
+    /// Gives a hop all but the part `rest`, of which the others have equal parts. Nothing where there is no other.
+    pub fn prefer(&mut self, fib: &FibEntry<'_>, face: FaceId, cx: &mut dyn StrategyCx, rest: f64) {
+        let others = fib.hops.len().saturating_sub(1);
+        let Prefix { faces, shares } = self.prefix(fib, cx);
+        let Some(at) = faces.iter().position(|known| *known == face).filter(|_| others > 0) else { return };
+        let before = shares[0];
+        for (place, share) in shares.iter_mut().enumerate() {
+            *share = if place == at { 1.0 - rest } else { rest / others as f64 };
+        }
+        let best = shares[0];
+        if best != before {
+            cx.probe("share", best);
+        }
+        self.operations += fib.hops.len() as u64;
+    }
+
     /// An Interest was answered by nobody: the hop that it was sent to first loses `change`, once for each hop that it was sent to.
     pub fn on_expiry(&mut self, pending: Pending, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx, change: f64) {
         if let Some(first) = cx.upstream(pending, 0) {

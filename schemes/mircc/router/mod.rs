@@ -5,7 +5,8 @@ use units::{Bytes, Rate, Time};
 
 use self::bucket::Bucket;
 use self::rate::{Facts, Found, Rater, Rule};
-use super::{Counting, Params, Policing, words};
+use super::{Counting, Params, Policing};
+use crate::shared::offer::stamp;
 
 pub(crate) mod bucket;
 pub(crate) mod rate;
@@ -132,7 +133,7 @@ impl LinkLaw for Link {
                 Some(upstream.rtt.map_or(sample, |rtt| rtt + self.params.rtt_gain * (sample - rtt)));
         }
         // a rate that is larger than R(t) becomes R(t)                                              [KATO §2.2]
-        words::stamp(&mut data.label, upstream.offer);
+        stamp(&mut data.label, upstream.offer);
     }
 
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {

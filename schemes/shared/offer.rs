@@ -5,7 +5,7 @@ use units::Rate;
 
 /// The rate that a Data packet offers; `None` where no forwarder has stamped it, or where the label is not ours.
 #[inline]
-pub(crate) fn offered(label: Label) -> Option<Rate> {
+pub fn offered(label: Label) -> Option<Rate> {
     match label.0 {
         [0, ..] => None,
         [bps, 0, 0, 0] => Some(Rate::from_bps(bps)),
@@ -13,9 +13,9 @@ pub(crate) fn offered(label: Label) -> Option<Rate> {
     }
 }
 
-/// Lowers the offer of a Data packet to `rate`, if it is above [KATO §2.2].
+/// Lowers the offer of a Data packet to `rate`, if it is above [MIRCC].
 #[inline]
-pub(crate) fn stamp(label: &mut Label, rate: Rate) {
+pub fn stamp(label: &mut Label, rate: Rate) {
     let own = rate.as_bps().max(1);
     if offered(*label).is_none_or(|offer| offer.as_bps() > own) {
         *label = Label([own, 0, 0, 0]);

@@ -1,4 +1,4 @@
-//! The contents of the queue of a link: a forwarder's ports report the length of a queue, not its contents.
+//! The contents of the queue of a link, by flow: a forwarder's ports report the length of a queue, not its contents.
 
 use std::collections::VecDeque;
 
@@ -7,18 +7,20 @@ use units::Bytes;
 
 /// A mirror of a queue that is first in, first out, and refuses at its tail. Of another queue it is an estimate, whose length is right.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
-    /// What waits, in order: the number of the content, plus one; 0 for what is not Data.
+pub struct Mirror {
+    /// What waits, in order: the number of the flow, plus one; 0 for what is not Data.
     line: VecDeque<u32>,
-    /// Data that wait, by content.
+    /// Data that wait, by flow.
     data: Vec<u32>,
     /// All Data that wait.
     total: u32,
+    /// Flows with Data that wait.
+    flows: u32,
 }
 
-impl Queue {
-    /// A packet is about to be offered: `tag` is what the mirror keeps of it.
-    pub(super) fn offer(&mut self, tag: u32, size: Bytes, port: &PortView) {
+impl Mirror {
+    /// A packet is about to be offered: `tag` is the number of its flow, plus one; 0 for what is not Data.
+    pub fn offer(&mut self, tag: u32, size: Bytes, port: &PortView) {
         self.look(&port.backlog);
         let Backlog { packets, bytes } = port.backlog;
         if packets >= port.limit.packets || bytes + size > port.limit.bytes {
@@ -26,29 +28,45 @@ impl Queue {
         }
         self.line.push_back(tag);
         if tag > 0 {
-            let content = tag as usize - 1;
-            if self.data.len() <= content {
-                self.data.resize(content + 1, 0);
+            let flow = tag as usize - 1;
+            if self.data.len() <= flow {
+                self.data.resize(flow + 1, 0);
             }
-            self.data[content] += 1;
+            self.flows += u32::from(self.data[flow] == 0);
+            self.data[flow] += 1;
             self.total += 1;
         }
     }
 
     /// Lets go of what has left: so much waits now.
-    pub(super) fn look(&mut self, backlog: &Backlog) {
+    pub fn look(&mut self, backlog: &Backlog) {
         while self.line.len() > backlog.packets as usize {
             let tag = self.line.pop_front().expect("it is longer than what waits");
             if tag > 0 {
-                self.data[tag as usize - 1] -= 1;
+                let flow = tag as usize - 1;
+                self.data[flow] -= 1;
+                self.flows -= u32::from(self.data[flow] == 0);
                 self.total -= 1;
             }
         }
     }
 
-    /// Data of a content that wait, and of all contents.
-    pub(super) fn data(&self, content: u32) -> (u32, u32) {
-        (self.data.get(content as usize).copied().unwrap_or(0), self.total)
+    /// Data of a flow that wait, and of all flows.
+    pub fn data(&self, flow: u32) -> (u32, u32) {
+        (self.data.get(flow as usize).copied().unwrap_or(0), self.total)
+    }
+
+    /// How many flows have Data that wait.
+    pub const fn flows(&self) -> u32 {
+        self.flows
+    }
+}
+
+/// Part of a queue's limit that is taken: of packets where they are limited, otherwise of bytes. From 0 to 1.
+pub fn filled(port: &PortView) -> f64 {
+    match port.limit.packets {
+        u32::MAX => port.backlog.bytes.as_f64() / port.limit.bytes.as_f64().max(1.0),
+        packets => f64::from(port.backlog.packets) / f64::from(packets.max(1)),
     }
 }
 
@@ -60,8 +78,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_counts_what_waits_by_content() {
-        let mut queue = Queue::default();
+    fn it_counts_what_waits_by_flow() {
+        let mut queue = Mirror::default();
         let rate = Rate::from_mbps(10);
         let mut port = PortView {
             port: PortId(0),
@@ -80,12 +98,13 @@ mod tests {
         }
         queue.look(&waits(3));
         assert_eq!((queue.data(0), queue.data(1), queue.data(2)), ((1, 2), (1, 2), (0, 2)));
+        assert_eq!(queue.flows(), 2);
         // a fourth finds the queue full
         port.backlog = waits(3);
         queue.offer(3, Bytes::new(1000), &port);
         queue.look(&waits(3));
         assert_eq!(queue.data(2), (0, 2));
         queue.look(&waits(1));
-        assert_eq!((queue.data(0), queue.data(1)), ((0, 0), (0, 0)));
+        assert_eq!((queue.data(0), queue.data(1), queue.flows()), ((0, 0), (0, 0), 0));
     }
 }

@@ -1,0 +1,55 @@
+//! At the consumers: receiver Interest control, an AIMD window that hears marks.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Segments};
+
+use super::Params;
+use crate::shared::Gradual;
+
+/// A consumer's window [ZHANG14: receiver Interest control].
+#[derive(Clone, Debug)]
+pub struct Edge {
+    law: Gradual,
+    keep: f64,
+}
+
+impl Edge {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self { law: Gradual::new(setup), keep: params.beta }
+    }
+
+    /// W, in segments.
+    pub const fn window(&self) -> Segments {
+        self.law.window()
+    }
+}
+
+impl CongestionControl for Edge {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        // consumer: AIMD                                                                  [MA24 Table 1]
+        // our choice: slow start, then +1/W; W ← W/2 with marked Data, once per window
+        let keep = self.keep;
+        self.law.on_ack(ack, || keep);
+    }
+
+    #[cold]
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        match event.cause {
+            Cause::Mark => self.law.on_mark(event.first),
+            // our choice: a timeout halves as a mark does
+            _ if event.first => self.law.cut(self.keep),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.law.allowed())
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.law.ssthresh()
+    }
+}

@@ -1,0 +1,193 @@
+//! At the links: random early marking of Data, and fair-share Interest shaping while a queue of Data is long.
+
+use contract::{
+    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, Packet, PortView, Setup, TransitCx,
+};
+use units::{Duration, Time};
+
+use super::Params;
+use crate::shared::{Lines, Mirror, Red, RedRules, filled};
+
+/// The part at the links of a node.
+#[derive(Debug)]
+pub struct Hops {
+    marking: RedRules,
+    threshold: f64,
+    room: u32,
+    /// Size of a Data packet on the wire, in bits.
+    data_bits: f64,
+    /// By face.
+    queues: Vec<Queue>,
+    lanes: Lines,
+    /// By [`LaneId`].
+    lines: Vec<Line>,
+    wake: Time,
+    held: u32,
+}
+
+/// The queue of Data of a link.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    mirror: Mirror,
+    red: Red,
+    /// The mean changed since it was last shown.
+    news: bool,
+}
+
+/// The Interests of a flow that go to one link.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// The link that its Data leave by.
+    down: FaceId,
+    /// When the last Interest left.
+    last: Time,
+    /// When the next one may leave; never where none waits.
+    at: Time,
+}
+
+impl Hops {
+    /// The part, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let Params { weight: gain, min_th: min, max_th: max, max_p: share, .. } = *params;
+        Self {
+            marking: RedRules { gain, min, max, share },
+            threshold: params.threshold,
+            room: params.queue_limit,
+            data_bits: setup.segment.as_f64() * 8.0,
+            queues: Vec::new(),
+            lanes: Lines::default(),
+            lines: Vec::new(),
+            wake: Time::NEVER,
+            held: 0,
+        }
+    }
+
+    fn queue(&mut self, face: FaceId) -> &mut Queue {
+        if self.queues.len() <= face.index() {
+            self.queues.resize_with(face.index() + 1, Queue::default);
+        }
+        &mut self.queues[face.index()]
+    }
+
+    /// The gap between two Interests of a flow whose Data leave by `down`; `None` where they are not delayed.
+    pub(super) fn gap(&mut self, down: FaceId, cx: &mut dyn LinkCx) -> Option<Duration> {
+        let port = cx.face(down).link?;
+        // rate control only if the queue length exceeds the threshold                     [MA24 §2.3]
+        if filled(&port) <= self.threshold {
+            return None;
+        }
+        let bits = self.data_bits;
+        let mirror = &mut self.queue(down).mirror;
+        mirror.look(&port.backlog);
+        // our choice: the fair share of n flows with Data in the queue is C/n, a gap of n·S/C   [ZHANG14]
+        let gap_s = f64::from(mirror.flows().max(1)) * bits / port.rate.as_bps_f64();
+        Some(Duration::from_secs_f64(gap_s.min(LONGEST_S)).max(Duration::from_nanos(1)))
+    }
+
+    /// Lets go what may go of a line.
+    fn serve(&mut self, line: u32, cx: &mut dyn LinkCx) {
+        let (lane, now) = (LaneId(line), cx.now());
+        let down = self.lines[line as usize].down;
+        while cx.lane(lane).packets > 0 {
+            let last = self.lines[line as usize].last;
+            if let Some(gap) = self.gap(down, cx)
+                && now < last + gap
+            {
+                self.lines[line as usize].at = last + gap;
+                return;
+            }
+            if cx.release(lane).is_some() {
+                self.lines[line as usize].last = now;
+            }
+        }
+        self.lines[line as usize].at = Time::NEVER;
+    }
+
+    /// Shows what has changed.
+    fn show(&mut self, cx: &mut dyn LinkCx) {
+        let held = (0..self.lines.len() as u32).map(|line| cx.lane(LaneId(line)).packets).sum();
+        if held != self.held {
+            self.held = held;
+            cx.probe("shaper_queue", f64::from(held));
+        }
+    }
+}
+
+impl LinkLaw for Hops {
+    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        let Header::Interest(asked) = interest.header else { return Admission::Pass };
+        // Data for an endpoint on the node join no queue
+        if cx.face(way.from).link.is_none() {
+            return Admission::Pass;
+        }
+        let lane = self.lanes.lane(way.from, asked.name.prefix, way.to);
+        if self.lines.len() <= lane.index() {
+            self.lines.push(Line { down: way.from, last: Time::ZERO, at: Time::NEVER });
+        }
+        let (gap, now) = (self.gap(way.from, cx), cx.now());
+        let waits = cx.lane(lane).packets;
+        let line = &mut self.lines[lane.index()];
+        if line.at == Time::NEVER {
+            match gap.map(|gap| line.last + gap) {
+                Some(free_at) if now < free_at => line.at = free_at,
+                _ => {
+                    line.last = now;
+                    return Admission::Pass;
+                }
+            }
+        } else if waits >= self.room {
+            return Admission::Drop;
+        } else if gap.is_none() {
+            // what waits goes before it, at once
+            line.at = now;
+        }
+        self.wake = self.wake.min(line.at);
+        self.held += 1;
+        cx.probe("shaper_queue", f64::from(self.held));
+        Admission::Hold(lane)
+    }
+
+    fn on_data_out(&mut self, _data: &mut Packet, way: &Crossing, cx: &mut dyn LinkCx) {
+        let queue = self.queue(way.to);
+        if std::mem::take(&mut queue.news) {
+            cx.probe("mean_queue", queue.red.mean());
+        }
+    }
+
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, at: &mut TransitCx<'_>) {
+        let (size, marking) = (packet.size(), self.marking);
+        let queue = self.queue(to);
+        let Header::Data(data) = packet.header else { return queue.mirror.offer(0, size, port) };
+        queue.mirror.offer(data.name.prefix.0 + 1, size, port);
+        queue.news = true;
+        // random early marking signals congestion explicitly                              [ZHANG14]
+        // our choice: RED's mean, thresholds and probability                              [FJ93]
+        let hit = queue.red.hits(filled(port), port.backlog.packets <= 1, &marking, at.random);
+        if hit && packet.ecn == Ecn::Capable {
+            packet.ecn = Ecn::Marked;
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+        let now = cx.now();
+        self.wake = Time::NEVER;
+        for line in 0..self.lines.len() {
+            if self.lines[line].at <= now {
+                self.serve(line as u32, cx);
+            }
+            self.wake = self.wake.min(self.lines[line].at);
+        }
+        self.show(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.wake
+    }
+}
+
+/// Our choice: so that a link next to nothing does not stop a flow for good.
+const LONGEST_S: f64 = 10.0;

@@ -1,0 +1,70 @@
+//! CHoPCoP, a reconstruction: queues that mark Data at random, routers that hold Interests back while the queue of their Data is long, consumers
+//! with AIMD.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+
+mod edge;
+mod link;
+#[cfg(test)]
+mod tests;
+
+pub use edge::Edge;
+pub use link::Hops;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "chopcop",
+    title: "CHoPCoP: random early marks, fair shares of Interests where a queue is long (reconstruction)",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "ZHANG14",
+            text: "F. Zhang, Y. Zhang, Reznik, Liu, Qian, Xu: A Transport Protocol for Content-Centric Networking with Explicit Congestion Control, ICCCN, 2014; the abstract alone",
+        },
+        Source { key: "MA24", text: "Ma et al.: ndnSieve, 2024; what it says of CHoPCoP (§2.3, Table 1)" },
+        Source {
+            key: "FJ93",
+            text: "Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on Networking 1(4), 1993",
+        },
+    ],
+    documented: Documented::Reconstruction,
+    series: &[
+        ("shaper_queue", "packets", "node", "Interests that routers hold back"),
+        ("mean_queue", "1", "node", "mean queue of the Data that arrived last, as part of the queue's limit"),
+    ],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Links: gain of the mean queue, per Data packet.
+    weight: f64 = 0.002, within 0.000001..=1.0, from "our choice: ZHANG14 names random early marking; FJ93 §6: 0.002";
+    /// Links: mean queue below which nothing is marked, as part of its limit.
+    min_th: f64 = 0.25, within 0.0..=1.0, from "our choice: a third of `max_th`; FJ93 §6 has half of it at most";
+    /// Links: mean queue from which on all Data are marked, as part of its limit.
+    max_th: f64 = 0.75, within 0.0..=1.0, from "our choice: where Interests are held back too";
+    /// Links: probability of a mark just below that.
+    max_p: f64 = 0.1, within 0.0..=1.0, from "our choice: what later texts on FJ93 recommend";
+    /// Links: part of its limit above which the queue of Data delays Interests.
+    threshold: f64 = 0.75, within 0.0..=1.0, from "our choice: MA24 §2.3 has a threshold and no value";
+    /// Links: maximum number of Interests that wait per flow.
+    queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one";
+    /// Consumers: share of the window kept after a mark, a loss or a refusal.
+    beta: f64 = 0.5, within 0.01..=1.0, from "our choice: MA24 Table 1 has AIMD; half, as Reno";
+    order min_th <= max_th;
+}
+
+/// The part at a consumer.
+pub type Control = Edge;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Edge::new(params, setup)
+}
+
+/// The part at the links.
+pub type Link = Hops;
+
+/// Makes the part at the links of one node.
+pub fn link(params: &Params, setup: &Setup) -> Link {
+    Hops::new(params, setup)
+}

@@ -1,0 +1,159 @@
+//! At the links: Interests leave at the rate at which their Data can come back, and their queue has a level, which Data carry.
+
+use contract::{
+    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, Packet, Return, Setup,
+};
+use units::{Duration, Time};
+
+use super::Params;
+
+/// The Interest queues of a node. The lane of a link has the number of its face.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    gain: f64,
+    room: u32,
+    /// Mean queues from which on a link is busy, and congested, in Interests.
+    busy: f64,
+    congested: f64,
+    /// Bits that an Interest asks for.
+    data_bits: f64,
+    /// By face.
+    queues: Vec<Queue>,
+    wake: Time,
+    held: u32,
+}
+
+/// The Interests for a link.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    /// Mean length.
+    mean: f64,
+    /// The next one may leave.
+    free_at: Time,
+    /// Some wait.
+    waiting: bool,
+}
+
+impl Levels {
+    /// The part, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let room = f64::from(params.queue_limit);
+        Self {
+            gain: params.weight,
+            room: params.queue_limit,
+            busy: params.busy * room,
+            congested: params.congested * room,
+            data_bits: setup.segment.as_f64() * 8.0,
+            queues: Vec::new(),
+            wake: Time::NEVER,
+            held: 0,
+        }
+    }
+
+    fn queue(&mut self, face: FaceId) -> &mut Queue {
+        if self.queues.len() <= face.index() {
+            let new = Queue { mean: 0.0, free_at: Time::ZERO, waiting: false };
+            self.queues.resize(face.index() + 1, new);
+        }
+        &mut self.queues[face.index()]
+    }
+
+    /// 0 free, 1 busy, 2 congested.
+    fn level(&self, mean: f64) -> u32 {
+        u32::from(mean >= self.busy) + u32::from(mean >= self.congested)
+    }
+
+    /// Time that the Data of an Interest takes on the link.
+    fn gap(&self, face: FaceId, cx: &mut dyn LinkCx) -> Duration {
+        // our choice: L = C/size of Data, or Interests would never wait and there would be no queue to watch
+        let rate = cx.face(face).link.map_or(f64::INFINITY, |port| port.rate_in.as_bps_f64());
+        Duration::from_secs_f64((self.data_bits / rate).min(LONGEST_S)).max(Duration::from_nanos(1))
+    }
+
+    /// Lets go what may go.
+    fn serve(&mut self, face: FaceId, cx: &mut dyn LinkCx) {
+        let (lane, now, gap) = (LaneId(face.0), cx.now(), self.gap(face, cx));
+        let queue = &mut self.queues[face.index()];
+        while queue.free_at <= now && cx.lane(lane).packets > 0 {
+            if cx.release(lane).is_some() {
+                queue.free_at = now + gap;
+            }
+        }
+        queue.waiting = cx.lane(lane).packets > 0;
+    }
+
+    fn show(&mut self, cx: &mut dyn LinkCx) {
+        let held = (0..self.queues.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
+        if held != self.held {
+            self.held = held;
+            cx.probe("shaper_queue", f64::from(held));
+        }
+    }
+}
+
+impl LinkLaw for Levels {
+    fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        let (face, now, lane, gain) = (way.to, cx.now(), LaneId(way.to.0), self.gain);
+        let waits = cx.lane(lane).packets;
+        // the length of the outgoing Interest queue                                         [REN16]
+        // our choice: avg ← 0.8·avg + 0.2·q with each Interest
+        let queue = self.queue(face);
+        queue.mean += gain * (f64::from(waits) - queue.mean);
+        let mean = queue.mean;
+        let level = self.level(mean);
+        cx.probe("queue_level", f64::from(level));
+        // the worst level of the path, as its PIT entries have it
+        way.note = way.note.max(level);
+        let gap = self.gap(face, cx);
+        let queue = self.queue(face);
+        if !queue.waiting && queue.free_at <= now {
+            queue.free_at = now + gap;
+            return Admission::Pass;
+        }
+        if waits >= self.room {
+            // our choice: a full queue refuses
+            return Admission::Refuse(NackReason::Congestion);
+        }
+        let queue = self.queue(face);
+        queue.waiting = true;
+        let free_at = queue.free_at;
+        self.wake = self.wake.min(free_at);
+        self.held += 1;
+        cx.probe("shaper_queue", f64::from(self.held));
+        Admission::Hold(lane)
+    }
+
+    fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
+        if !matches!(data.header, Header::Data(_)) {
+            return;
+        }
+        // explicit feedback to the receiver: two bits of the Data                           [REN16]
+        let level = data.label.0[0].max(u64::from(way.note)).min(2);
+        data.label.0[0] = level;
+        if level == 2 && data.ecn == Ecn::Capable {
+            data.ecn = Ecn::Marked;
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+        let now = cx.now();
+        self.wake = Time::NEVER;
+        for number in 0..self.queues.len() {
+            let face = FaceId(number as u32);
+            if self.queues[number].waiting && self.queues[number].free_at <= now {
+                self.serve(face, cx);
+            }
+            if self.queues[number].waiting {
+                self.wake = self.wake.min(self.queues[number].free_at);
+            }
+        }
+        self.show(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.wake
+    }
+}
+
+/// Our choice: so that a link next to nothing does not stop for good.
+const LONGEST_S: f64 = 10.0;

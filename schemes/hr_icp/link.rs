@@ -1,0 +1,158 @@
+//! At the links: Interests of a flow leave at the fair rate of its Data. Routers shape; the Interests of an endpoint on the node pass.
+
+use contract::{
+    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NameId, Packet, PortView, Setup, TransitCx,
+};
+use units::Time;
+
+use super::Params;
+use super::rounds::Rounds;
+use crate::shared::Lines;
+
+/// The shaper of a node.
+#[derive(Clone, Debug)]
+pub struct Shaper {
+    /// Empty rounds.
+    fresh: Rounds,
+    room: u32,
+    /// Bytes that an Interest asks for.
+    data: u64,
+    /// By face.
+    faces: Vec<Face>,
+    lanes: Lines,
+    wake: Time,
+    held: u32,
+}
+
+/// A link as the way of Data to consumers.
+#[derive(Clone, Debug)]
+struct Face {
+    rounds: Rounds,
+    /// Interests that wait for its Data.
+    held: u32,
+}
+
+impl Face {
+    fn advance(&mut self, now: Time, port: &PortView) {
+        self.rounds.advance(now, port.rate);
+        if self.held == 0 {
+            self.rounds.ended.clear();
+        }
+    }
+}
+
+impl Shaper {
+    /// The part, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let (quantum, data) = (params.quantum.as_u64(), setup.segment.as_u64());
+        Self {
+            // our choice: one Data packet at least, or a flow could never ask
+            fresh: Rounds::new(quantum, quantum.max(data)),
+            room: params.queue_limit,
+            data,
+            faces: Vec::new(),
+            lanes: Lines::default(),
+            wake: Time::NEVER,
+            held: 0,
+        }
+    }
+
+    fn face(&mut self, face: FaceId) -> &mut Face {
+        if self.faces.len() <= face.index() {
+            self.faces.resize(face.index() + 1, Face { rounds: self.fresh.clone(), held: 0 });
+        }
+        &mut self.faces[face.index()]
+    }
+
+    /// Lets go what the credit of a flow permits.
+    fn serve(&mut self, down: FaceId, flow: u32, cx: &mut dyn LinkCx) {
+        let Face { rounds, held } = &mut self.faces[down.index()];
+        for lane in self.lanes.of_flow(down, NameId(flow)) {
+            let before = cx.lane(lane).packets;
+            while cx.lane(lane).packets > 0 && rounds.admits(flow, self.data) {
+                if cx.release(lane).is_some() {
+                    rounds.charge(flow, self.data);
+                }
+            }
+            *held -= before - cx.lane(lane).packets;
+        }
+    }
+
+    fn show(&mut self, cx: &mut dyn LinkCx) {
+        let held = self.faces.iter().map(|face| face.held).sum();
+        if held != self.held {
+            self.held = held;
+            cx.probe("shaper_queue", f64::from(held));
+        }
+    }
+}
+
+impl LinkLaw for Shaper {
+    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        let Header::Interest(asked) = interest.header else { return Admission::Pass };
+        // Data for an endpoint on the node cross no link
+        let Some(port) = cx.face(way.from).link else { return Admission::Pass };
+        let (flow, now, data, room) = (asked.name.prefix, cx.now(), self.data, self.room);
+        let lane: LaneId = self.lanes.lane(way.from, flow, way.to);
+        let waits = cx.lane(lane).packets;
+        let face = self.face(way.from);
+        face.advance(now, &port);
+        // Interests of a flow leave at the rate of its Data: each takes the credit of one   [MA24 Table 1, CCNPL]
+        if waits == 0 && face.rounds.admits(flow.0, data) {
+            face.rounds.charge(flow.0, data);
+            return Admission::Pass;
+        }
+        // our choice: each flow has places of its own, so that a flow that asks for too much takes no places of others  [CGM12]
+        if waits >= room {
+            return Admission::Drop;
+        }
+        face.held += 1;
+        let at = if face.rounds.ended.is_empty() { face.rounds.ends() } else { now };
+        self.wake = self.wake.min(at);
+        self.show(cx);
+        Admission::Hold(lane)
+    }
+
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, at: &mut TransitCx<'_>) {
+        let Header::Data(data) = packet.header else { return };
+        let (size, backlog, limit) = (packet.size(), port.backlog, port.limit);
+        if backlog.packets >= limit.packets || backlog.bytes + size > limit.bytes {
+            return;
+        }
+        let (now, face) = (at.now, self.face(to));
+        face.advance(now, port);
+        face.rounds.join(data.name.prefix.0, size.as_u64(), now, port.rate);
+    }
+
+    fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+        let now = cx.now();
+        self.wake = Time::NEVER;
+        for number in 0..self.faces.len() {
+            let down = FaceId(number as u32);
+            if self.faces[number].held == 0 {
+                continue;
+            }
+            let Some(port) = cx.face(down).link else { continue };
+            self.faces[number].rounds.advance(now, port.rate);
+            let ended = std::mem::take(&mut self.faces[number].rounds.ended);
+            for flow in &ended {
+                self.serve(down, *flow, cx);
+            }
+            let face = &mut self.faces[number];
+            face.rounds.ended = ended;
+            face.rounds.ended.clear();
+            if face.held > 0 {
+                self.wake = self.wake.min(face.rounds.ends());
+            }
+        }
+        self.show(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.wake
+    }
+}
