@@ -60,8 +60,8 @@ impl RateControl {
             (State::Decrease, Some(received)) => self.decrease(received),
             (State::Hold, _) | (State::Decrease, None) => {}
         }
-        let (least, most) = (self.params.min_rate.as_bps_f64(), self.params.max_rate.as_bps_f64());
-        self.rate = self.rate.clamp(least, most);
+        let (min, max) = (self.params.min_rate.as_bps_f64(), self.params.max_rate.as_bps_f64());
+        self.rate = self.rate.clamp(min, max);
         self.updated_at = now;
     }
 

@@ -42,8 +42,8 @@ impl Sender {
 
     /// The sending rate: min(As, A)                                                            [GCC02 §6]
     fn rate(&self) -> f64 {
-        let (least, most) = (self.params.min_rate.as_bps_f64(), self.params.max_rate.as_bps_f64());
-        self.loss_based.min(self.delay_based).clamp(least, most)
+        let (min, max) = (self.params.min_rate.as_bps_f64(), self.params.max_rate.as_bps_f64());
+        self.loss_based.min(self.delay_based).clamp(min, max)
     }
 
     /// Runs the loss-based controller over what `report` says beyond its last run.

@@ -50,7 +50,7 @@ impl Report {
     /// From a feedback packet's label; `None` when no receiver would write it.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [tag_and_rate, echo, received, lost] = label.0;
-        let sensible = tag_and_rate >> 48 == REPORT && received <= MOST && lost <= MOST;
+        let sensible = tag_and_rate >> 48 == REPORT && received <= MAX_PACKETS && lost <= MAX_PACKETS;
         let rate_bps = tag_and_rate & GREATEST_RATE;
         sensible.then_some(Self { rate_bps, echo: Time::from_nanos(echo), received, lost })
     }
@@ -62,6 +62,6 @@ const DATA: u64 = 0x4743_4344;
 const REPORT: u64 = 0x4752;
 const GREATEST_RATE: u64 = (1 << 48) - 1;
 /// Packets that are believed, so that sums do not overflow.
-const MOST: u64 = u64::MAX / 4;
+const MAX_PACKETS: u64 = u64::MAX / 4;
 /// Round-trip times above this are not believed.
 const LONGEST: Duration = Duration::from_secs(1000);
