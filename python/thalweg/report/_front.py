@@ -27,7 +27,7 @@ SPAN = 4.0
 """The picture of ratios goes from a quarter to four times the printed value; what is beyond lies at its edge."""
 
 WIDTH, ROW, DOT = 720.0, 74.0, 4.2
-"""Size of the picture of ratios: its width, the height of a paper, the radius of a dot."""
+"""Size of the picture of ratios: its width, the minimum height of a paper, the radius of a dot."""
 
 
 def save(papers: Sequence[str], folder: Path) -> None:
@@ -101,6 +101,7 @@ def _lead(papers: Sequence[dict[str, Any]], counts: dict[str, int]) -> str:
 def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Places of the dots in a picture of measured over printed values, a row a paper; None where nothing is printed."""
     rows: list[dict[str, Any]] = []
+    height = 0.0
     for paper in papers:
         dots = [
             {"claim": claim, "quantity": quantity, "ratio": ratio, "x": _place(ratio), "y": 0.0}
@@ -110,8 +111,9 @@ def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
             if ratio is not None and ratio > 0
         ]
         if dots:
-            _spread(dots)
-            rows.append({"paper": paper, "dots": dots, "middle": ROW * (len(rows) + 0.5)})
+            half = max(ROW / 2, _spread(dots) + 2 * DOT)
+            rows.append({"paper": paper, "dots": dots, "middle": height + half})
+            height += 2 * half
     if not rows:
         return None
     ticks = [(_place(ratio), f"{ratio:g}") for ratio in (0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0)]
@@ -119,7 +121,7 @@ def _ratios(papers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         "rows": rows,
         "ticks": ticks,
         "width": WIDTH,
-        "height": ROW * len(rows),
+        "height": height,
         "radius": DOT,
         "band": (_place(0.9), _place(1.1)),
         "count": sum(len(row["dots"]) for row in rows),
@@ -134,11 +136,12 @@ def _place(ratio: float) -> float:
     return margin + (WIDTH - 2 * margin) * (math.log(within) / math.log(SPAN) + 1) / 2
 
 
-def _spread(dots: list[dict[str, Any]]) -> None:
-    """Moves dots that would lie on each other up and down from the middle, in turns."""
+def _spread(dots: list[dict[str, Any]]) -> float:
+    """Moves dots that would lie on each other up and down from the middle, in turns; returns the farthest distance."""
     dots.sort(key=lambda dot: dot["x"])
     levels: list[float] = []
     for dot in dots:
         level = next((i for i, last in enumerate(levels) if dot["x"] - last >= 2 * DOT), len(levels))
         levels[level : level + 1] = [dot["x"]]
         dot["y"] = (level + 1) // 2 * 2 * DOT * (-1 if level % 2 else 1)
+    return max(abs(float(dot["y"])) for dot in dots)
