@@ -89,7 +89,7 @@ impl Filter {
             noise_gain: params.chi,
             trend: 0.0,
             error: params.e0,
-            noise: LEAST_NOISE,
+            noise: MIN_NOISE,
             departures: Box::new([f64::INFINITY; HISTORY]),
             next: 0,
         }
@@ -106,7 +106,7 @@ impl Filter {
         let alpha = math::pow(1.0 - self.noise_gain, 30.0 * quickest / 1000.0);
         // var_v = max(alpha·var_v + (1 − alpha)·z², 1), of |z| at most 3·√var_v
         let clipped = z.abs().min(3.0 * self.noise.sqrt());
-        self.noise = (alpha * self.noise + (1.0 - alpha) * clipped * clipped).max(LEAST_NOISE);
+        self.noise = (alpha * self.noise + (1.0 - alpha) * clipped * clipped).max(MIN_NOISE);
         // k = (e + q)/(var_v + e + q); m = m + z·k; e = (1 − k)·(e + q)
         let error = self.error + self.state_noise;
         let gain = error / (self.noise + error);
@@ -121,6 +121,6 @@ fn ms(span: Duration) -> f64 {
 }
 
 /// Minimum variance of the measurement noise [GCC02 §5.3]; the initial one, too, which the draft does not give.
-const LEAST_NOISE: f64 = 1.0;
+const MIN_NOISE: f64 = 1.0;
 /// K: groups of which the quickest counts. The draft leaves it open; two seconds of video at 30 frames per second.
 const HISTORY: usize = 60;

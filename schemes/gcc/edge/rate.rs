@@ -71,7 +71,7 @@ impl RateControl {
             // alpha = 0.5·min(elapsed/(100 ms + RTT), 1); A = A + max(1000, alpha·expected_packet_size)   [GCC02 §5.5]
             let response = (self.params.reaction_time + rtt).as_secs_f64();
             let alpha = self.params.additive_packets * (elapsed / response).min(1.0);
-            self.rate += (alpha * expected_packet_bits(self.rate)).max(LEAST_STEP_BPS);
+            self.rate += (alpha * expected_packet_bits(self.rate)).max(MIN_STEP_BPS);
         } else {
             // A = 1.08^min(elapsed, 1 s)·A                                                     [GCC02 §5.5]
             self.rate *= math::pow(self.params.eta, elapsed.min(1.0));
@@ -115,4 +115,4 @@ pub(crate) fn expected_packet_bits(rate: f64) -> f64 {
 }
 
 /// Minimum of an additive increase, in bit/s [GCC02 §5.5].
-const LEAST_STEP_BPS: f64 = 1000.0;
+const MIN_STEP_BPS: f64 = 1000.0;

@@ -43,7 +43,7 @@ impl Heading {
 impl Report {
     /// As the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
-        let rate = self.rate_bps.min(GREATEST_RATE);
+        let rate = self.rate_bps.min(MAX_RATE);
         Label([REPORT << 48 | rate, self.echo.as_nanos(), self.received, self.lost])
     }
 
@@ -51,7 +51,7 @@ impl Report {
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [tag_and_rate, echo, received, lost] = label.0;
         let sensible = tag_and_rate >> 48 == REPORT && received <= MAX_PACKETS && lost <= MAX_PACKETS;
-        let rate_bps = tag_and_rate & GREATEST_RATE;
+        let rate_bps = tag_and_rate & MAX_RATE;
         sensible.then_some(Self { rate_bps, echo: Time::from_nanos(echo), received, lost })
     }
 }
@@ -60,7 +60,7 @@ impl Report {
 const DATA: u64 = 0x4743_4344;
 /// Tells reports: "GR".
 const REPORT: u64 = 0x4752;
-const GREATEST_RATE: u64 = (1 << 48) - 1;
+const MAX_RATE: u64 = (1 << 48) - 1;
 /// Packets that are believed, so that sums do not overflow.
 const MAX_PACKETS: u64 = u64::MAX / 4;
 /// Round-trip times above this are not believed.
