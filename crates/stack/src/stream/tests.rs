@@ -51,7 +51,7 @@ impl SenderLaw for Told {
         self.alarm
     }
     fn control(&mut self, after: &Sending, _cx: &mut Cx<'_>) -> Option<Label> {
-        let due = self.control_every > 0 && (after.seq - 1) % self.control_every == 0;
+        let due = self.control_every > 0 && (after.seq - 1).is_multiple_of(self.control_every);
         due.then_some(Label([after.seq, after.bytes_before, after.size.as_u64(), 9]))
     }
     fn on_idle(&mut self, _cx: &mut Cx<'_>) {
