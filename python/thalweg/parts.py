@@ -692,13 +692,13 @@ class Ndn(Part):
       producers must be among them. Default: all nodes except those of [icn].
     - `store` (`Store`): Content store of each forwarder. Default: none.
     - `stores` (list of `NodeStore`): Content stores of individual nodes, instead of `store`.
-    - `strategy` (`asf`, `best_route`, `multicast`, `weighted`, `coopcon`, `flecom`, `mircc_multipath`,
-      `nack`, `pcon`, `raaqm`): Forwarding strategy: best_route, multicast, weighted, asf, or a scheme that
-      has a strategy. Default: best_route.
+    - `strategy` (`asf`, `best_route`, `multicast`, `weighted`, `coopcon`, `ecn_rate`, `flecom`,
+      `mircc_multipath`, `nack`, `pcon`, `raaqm`): Forwarding strategy: best_route, multicast, weighted, asf,
+      or a scheme that has a strategy. Default: best_route.
     - `strategy_params` (table): Parameters of the strategy, where they differ from the default.
-    - `link` (`coopcon`, `flecom`, `his`, `hobhis`, `mircc`, `mircc_multipath`, `ndnsieve`, `pcon`, `raaqm`,
-      `none`): A scheme's link part, which polices, shapes or stamps at the links of every forwarder; "none":
-      no scheme. Default: "none".
+    - `link` (`chopcop`, `coopcon`, `cubic_ndn`, `ecn_rate`, `ecp`, `flecom`, `his`, `hobhis`, `hr_icp`,
+      `mircc`, `mircc_multipath`, `ndnsieve`, `pcon`, `raaqm`, `none`): A scheme's link part, which polices,
+      shapes or stamps at the links of every forwarder; "none": no scheme. Default: "none".
     - `link_params` (table): Parameters of the link part, where they differ from the default.
     - `dead_nonces` (whole number): Size of the dead nonce list, by which a forwarder detects loops after
       Interests have ended. Default: 4096.
@@ -833,10 +833,11 @@ class Flow(Part):
     - `name` (text): Its name.
     - `group` (text): Name of the group under which reports list it. Default: its own name.
     - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
-    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `coopcon`, `cubic`, `cvihis`, `flecom`, `gcc`, `his`, `hobhis`,
-      `icp`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`,
-      `pcon`, `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-
-      control scheme, by its name in the catalogue.
+    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
+      `ecn_rate`, `ecp`, `flecom`, `gcc`, `his`, `hobhis`, `hr_icp`, `icp`, `least_loaded`, `ledbat`,
+      `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`,
+      `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-control scheme, by its name in the
+      catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `kernel` (text): Emulation: use TCP of the Linux kernel with this congestion control, such as "reno",
       "cubic" or "bbr". The endpoints are `real` nodes. A simulation uses Thalweg's TCP with the scheme of the
@@ -1021,9 +1022,9 @@ class Tcp(Part):
     - `sack` (true or false): Selective acknowledgements. Default: true.
     - `limited_transmit` (true or false): Send new data on the first two duplicate acknowledgements. Default:
       true.
-    - `fast_recovery` (true or false): Fast recovery after three duplicate acknowledgements (RFC 6582). Without
-      it, and with `sack = false`: TCP Tahoe, whose window is then one segment, in slow start, as in `Agent/TCP`
-      of ns-2. Default: true.
+    - `fast_recovery` (true or false): Fast recovery after three duplicate acknowledgements (RFC 6582).
+      Without it, and with `sack = false`: TCP Tahoe, whose window is then one segment, in slow start, as in
+      `Agent/TCP` of ns-2. Default: true.
     - `recovery_timer` (`impatient`, `steady`): When the retransmission timer restarts in NewReno recovery
       without SACK (RFC 6582 §4). Default: impatient.
     - `loss_detection` (`count`, `time`): How losses are detected with SACK. Default: count; Linux: time.
