@@ -20,7 +20,7 @@ CHOICES: dict[str, str] = {
     "time": "300 s, averages from 50 s as in the paper's §4.4, unless a figure says otherwise.",
     "start": "Streams start at a quarter or at half of the capacity; the paper varies it without saying how.",
     "tcp": "NewReno without SACK, an acknowledgement for each segment: the paper calls delayed ones an improvement "
-    "that only some implementations had. Its hosts ran Linux, whose timer starts anew with each acknowledgement of "
+    "that only some implementations had. Its hosts ran Linux, whose timer starts again with each acknowledgement of "
     "something new, in a recovery too (`recovery_timer`). The table tcp-variants has other kinds.",
     "delays": "Half of a round trip each way, a quarter on each host's link; access links carry 100 Mbit/s.",
     "rates": "Rates are those at which is sent, as in the paper's Table 2, in intervals of 1 s.",

@@ -21,7 +21,7 @@ CHOICES: dict[str, str] = {
     "rtt": "d is smoothed with a gain of 0.1 and is 0.4 s before the first sample; the paper says smoothed.",
     "ticks": "A consumer's clock starts when the consumer does, as the paper's class calls itself: at 1 s and at 3 s.",
     "methods": "Other methods run with queues of 200 packets, as deep as the buckets, and with Interests late by up "
-    "to 0.8 ms by chance; NACK's limits are reckoned with 400 ms, and timers take 600 ms at least: with the usual "
+    "to 0.8 ms at random; NACK's limits are computed with 400 ms, and timers take 600 ms at least: with the usual "
     "200 ms they expire early where round trips always take the same, and NACK with an exact clock receives 850 Data "
     "a second, less than with a clock of 100 ms. Windows, which need longer at this round-trip time, are measured "
     "after 200 s as well.",

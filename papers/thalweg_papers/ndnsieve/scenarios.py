@@ -21,7 +21,7 @@ CHOICES: dict[str, str] = {
     "queues": "500 packets for each direction of each link, drop-tail.",
     "scenario 3": "The picture is lost. Consumers are at R1, producers at R2, and R1–R3–R2 is the way round, the only "
     "wiring with nine devices, the links that the text names, and two interfaces of R1.",
-    "chance": "Interests leave up to 0.1 ms later by chance, a ninth of the time of a Data packet. Without it seeds of "
+    "chance": "Interests leave up to 0.1 ms later at random, a ninth of the time of a Data packet. Without it seeds of "
     "the same deterministic scheme would not differ (table `chance` has runs without it).",
     "delay": "From the first Interest for a segment to its Data. Means and deviations are of all segments.",
     "boxes": "Quartiles and the 5th and 95th percentile are of all segments, to a thousandth of their delay.",

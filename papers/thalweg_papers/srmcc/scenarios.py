@@ -12,7 +12,7 @@ CHOICES: dict[str, str] = {
     "topology": "Our choice: senders – R0 100 Mbit/s, 2 ms; R0 – R1 20 ms; R1 – receivers 10 Mbit/s (1.5 in scenario 3), "
     "3 ms: a base RTT of 50 ms. Figure 4 is lost; of the first guesses tried, this one came near the published shares.",
     "receivers": "Our choice: four multicast receivers. The number is not given.",
-    "tcp": "Our choice: NewReno with 1000-byte segments, no delayed acknowledgements, no window limit, least timeout "
+    "tcp": "Our choice: NewReno with 1000-byte segments, no delayed acknowledgements, no window limit, minimum timeout "
     "0.2 s; each connection has a sender and a sink of its own, because flows are told apart by their ends.",
     "queues": "Drop-tail, 50 packets everywhere (Table 1); a queue is what waits, without the packet in transmission.",
     "averages": "Our choice: throughput and utilisation are means over 50–200 s, those of scenario 4 over 80–120 s, which "
