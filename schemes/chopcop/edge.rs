@@ -1,6 +1,6 @@
 //! At the consumers: receiver Interest control, an AIMD window that hears marks.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
 
 use super::Params;
@@ -36,12 +36,8 @@ impl CongestionControl for Edge {
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        match event.cause {
-            Cause::Mark => self.law.on_mark(event.first),
-            // our choice: a timeout halves as a mark does
-            _ if event.first => self.law.cut(self.keep),
-            _ => {}
-        }
+        // our choice: a timeout halves as a mark does
+        self.law.on_congestion(event, self.keep);
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! CoopCon at consumers: a window that is reduced by the level of marks.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
 
 use super::Params;
@@ -36,11 +36,7 @@ impl CongestionControl for Edge {
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        match event.cause {
-            Cause::Mark => self.law.on_mark(event.first),
-            _ if event.first => self.law.cut(self.heavy),
-            _ => {}
-        }
+        self.law.on_congestion(event, self.heavy);
     }
 
     #[inline]

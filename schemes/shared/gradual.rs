@@ -1,6 +1,6 @@
 //! A window that is reduced by the amount of the mark: slow start, one segment more per window, one reduction per episode.
 
-use contract::{Ack, Setup};
+use contract::{Ack, Cause, Congestion, Setup};
 use units::{Bytes, Segments};
 
 /// The window, in segments.
@@ -60,9 +60,15 @@ impl Gradual {
         self.threshold = self.window;
     }
 
-    /// Marked Data has come; it is acknowledged next, and the acknowledgement has the mark's words.
-    pub const fn on_mark(&mut self, first: bool) {
-        self.due = first;
+    /// Congestion. Marked Data is acknowledged next, and the acknowledgement has the mark's words; of anything else the share `kept` of the
+    /// window is kept, once an episode.
+    #[cold]
+    pub fn on_congestion(&mut self, event: &Congestion, kept: f64) {
+        match event.cause {
+            Cause::Mark => self.due = event.first,
+            _ if event.first => self.cut(kept),
+            _ => {}
+        }
     }
 
     /// Data has come. Of marked Data the share `kept` of the window is kept, once an episode.

@@ -1,9 +1,10 @@
 //! CoDel against RFC 8289: a link that sends a packet each millisecond, and drops computed by hand.
 
-use contract::{Address, Arena, DropReason, Ecn, FlowId, Header, Label, Packet, Random};
+use contract::{Arena, DropReason, Ecn, Packet, Random};
 use units::Rate;
 
 use super::*;
+use crate::queue::testing::packet;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -56,18 +57,7 @@ impl Link {
     }
 
     fn offer(&mut self, size_bytes: u32) -> Verdict {
-        let packet = Packet {
-            flow: FlowId(0),
-            size_bytes,
-            source: Address::default(),
-            to: Address::default().into(),
-            sent_at: Time::ZERO,
-            label: Label::default(),
-            header: Header::Datagram { seq: 0 },
-            ecn: self.ecn,
-            hops: 0,
-        };
-        let id = self.arena.insert(packet);
+        let id = self.arena.insert(Packet { ecn: self.ecn, ..packet(0, size_bytes) });
         self.with(|queue, cx| queue.enqueue(id, cx))
     }
 

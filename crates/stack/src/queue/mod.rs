@@ -5,6 +5,8 @@
 pub mod codel;
 pub mod red;
 mod round_robin;
+#[cfg(test)]
+mod testing;
 
 use ambassador::Delegate;
 use contract::{

@@ -1,9 +1,10 @@
 //! RED against the formulas of Floyd and Jacobson (1993), computed apart in floating point.
 
-use contract::{Address, Arena, FlowId, Header, Label, Packet};
+use contract::{Arena, Packet};
 use units::math;
 
 use super::*;
+use crate::queue::testing::packet;
 
 struct Link {
     queue: Red,
@@ -57,18 +58,7 @@ impl Link {
     }
 
     fn offer(&mut self, size_bytes: u32) -> Verdict {
-        let packet = Packet {
-            flow: FlowId(0),
-            size_bytes,
-            source: Address::default(),
-            to: Address::default().into(),
-            sent_at: Time::ZERO,
-            label: Label::default(),
-            header: Header::Datagram { seq: 0 },
-            ecn: self.ecn,
-            hops: 0,
-        };
-        let id = self.arena.insert(packet);
+        let id = self.arena.insert(Packet { ecn: self.ecn, ..packet(0, size_bytes) });
         self.with(|queue, cx| queue.enqueue(id, cx))
     }
 

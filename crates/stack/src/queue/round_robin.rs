@@ -128,24 +128,11 @@ impl RoundRobin {
 
 #[cfg(test)]
 mod tests {
-    use contract::{Address, Arena, FlowId, Label, Packet, Random, StreamHeader};
+    use contract::{Arena, Packet, Random, StreamHeader};
     use units::{Rate, Time};
 
     use super::*;
-
-    fn packet(flow: u32, size_bytes: u32) -> Packet {
-        Packet {
-            flow: FlowId(flow),
-            size_bytes,
-            source: Address::default(),
-            to: Address::default().into(),
-            sent_at: Time::ZERO,
-            label: Label::default(),
-            header: Header::Datagram { seq: 0 },
-            ecn: Ecn::NotCapable,
-            hops: 0,
-        }
-    }
+    use crate::queue::testing::packet;
 
     #[test]
     fn backlogged_classes_send_in_proportion_to_their_weights_whatever_their_sizes() {
