@@ -2,7 +2,8 @@
 
 use units::{Bytes, Carry, Duration, Rate, Time};
 
-/// When the next packet may leave. Gaps are exact in the long run: the remainder below a nanosecond is carried.
+/// The earliest departure of the next packet. The remainder of a gap below a nanosecond is carried to the next gap, so that the mean rate
+/// is exact.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     free_at: Time,
@@ -10,15 +11,16 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// The instant from which a packet may leave.
+    /// The earliest departure of the next packet.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// A packet of `size` bytes on the wire leaves `now`; the next may follow when it has passed at `rate`.
+    /// Records that a packet of `size` bytes, headers included, leaves at `now`. The next packet may leave after its serialisation time at
+    /// `rate`.
     ///
-    /// Time not used is lost: a sender that was silent starts again instead of catching up.
+    /// Unused time does not accumulate: a sender that was idle does not catch up with a burst.
     #[inline]
     pub fn charge(&mut self, size: Bytes, rate: Rate, now: Time) {
         if self.free_at < now {
@@ -30,7 +32,7 @@ impl Pacer {
         self.carry = carry;
     }
 
-    /// A packet leaves `now`; the next may follow after `gap`.
+    /// Records that a packet leaves at `now`. The next packet may leave after `gap`.
     pub fn wait(&mut self, gap: Duration, now: Time) {
         self.free_at = self.free_at.max(now) + gap;
         self.carry = Carry::default();

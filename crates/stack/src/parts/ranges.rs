@@ -1,27 +1,26 @@
 //! A set of bytes as sorted ranges: data that a receiver holds out of order, or that a sender knows to have arrived.
 
-/// Disjoint ranges `[start, end)` in ascending order, never touching each other. Few at a time, so a `Vec` serves; what is
-/// removed at its front stays for a while, so that removal costs little even when there are many.
+/// Disjoint ranges `[start, end)` in ascending order that do not touch each other. A `Vec` is sufficient because there are few. Removed
+/// ranges stay at the front of it for a while, so that removal is cheap when there are many.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     all: Vec<(u64, u64)>,
-    /// How many at the front are removed.
+    /// Number of removed ranges at the front.
     gone: usize,
 }
 
 impl Ranges {
-    /// Nothing.
+    /// The empty set.
     pub const fn new() -> Self {
         Self { all: Vec::new(), gone: 0 }
     }
 
-    /// Whether nothing is in it.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.all.len() == self.gone
     }
 
-    /// The ranges, lowest first.
+    /// The ranges in ascending order.
     #[inline]
     pub fn as_slice(&self) -> &[(u64, u64)] {
         &self.all[self.gone..]
@@ -32,18 +31,18 @@ impl Ranges {
         self.as_slice().last().map(|range| range.1)
     }
 
-    /// Those that end after `at`.
+    /// The ranges that end after `at`.
     fn after(&self, at: u64) -> &[(u64, u64)] {
         let live = self.as_slice();
         &live[live.partition_point(|range| range.1 <= at)..]
     }
 
-    /// The range that holds byte `at`.
+    /// The range that contains byte `at`.
     pub fn holding(&self, at: u64) -> Option<(u64, u64)> {
         self.after(at).first().copied().filter(|range| range.0 <= at)
     }
 
-    /// The lowest gap that begins at or after `at`: its start, and its end, which is [`u64::MAX`] above all ranges.
+    /// The lowest gap that begins at or after `at`, as (start, end). The end is [`u64::MAX`] if no range is above.
     pub fn gap_from(&self, at: u64) -> (u64, u64) {
         match self.after(at) {
             [] => (at, u64::MAX),
@@ -62,12 +61,12 @@ impl Ranges {
             .sum()
     }
 
-    /// Adds `[start, end)`, which may overlap or touch what is there. Returns how many bytes are new.
+    /// Adds `[start, end)`, which may overlap or touch existing ranges. Returns the number of bytes that were not in the set.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
-        // arrivals mostly extend the highest range
+        // usually an arrival extends the highest range
         match self.all[self.gone..].last_mut() {
             Some(last) if last.1 == start => {
                 last.1 = end;
@@ -79,7 +78,7 @@ impl Ranges {
                 return end - start;
             }
         }
-        // those from low to high overlap or touch the new range and melt into it
+        // the ranges from `low` to `high` overlap or touch the new range and are merged with it
         let low = self.gone + self.as_slice().partition_point(|range| range.1 < start);
         let high = self.gone + self.as_slice().partition_point(|range| range.0 <= end);
         let new = (end - start) - self.bytes_within(start, end);
@@ -92,7 +91,7 @@ impl Ranges {
         new
     }
 
-    /// Forgets all bytes below `at`.
+    /// Removes all bytes below `at`.
     pub fn remove_below(&mut self, at: u64) {
         self.gone += self.as_slice().partition_point(|range| range.1 <= at);
         if let Some(first) = self.all[self.gone..].first_mut() {

@@ -2,14 +2,14 @@
 
 use units::Duration;
 
-/// The estimator of one path. Integer arithmetic in nanoseconds; a sample for every acknowledgement of new data.
+/// The round-trip time estimator of one path, in integer nanoseconds. It takes a sample from every acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct Rtt {
     /// 8·SRTT in nanoseconds; zero before the first sample.
     smoothed_8: u64,
     /// 4·RTTVAR in nanoseconds.
     variation_4: u64,
-    /// RTO with its backoff.
+    /// RTO, exponential backoff included.
     timeout: Duration,
     min: Duration,
     floor: Duration,
@@ -20,7 +20,7 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// Before the first sample the timeout is `initial` [RFC6298 §2.1]; later it lies within `floor` and `ceiling`.
+    /// An estimator without samples. The timeout is `initial` before the first sample [RFC6298 §2.1], then within `floor` to `ceiling`.
     pub const fn new(initial: Duration, floor: Duration, ceiling: Duration) -> Self {
         Self {
             smoothed_8: 0,
@@ -34,13 +34,13 @@ impl Rtt {
         }
     }
 
-    /// The same, where `floor` is the minimum that is added to the smoothed round-trip time, as in Linux.
+    /// Makes `floor` the minimum of the variation term that is added to SRTT, as in Linux, instead of the minimum of the whole timeout.
     #[must_use]
     pub const fn floor_of_variation(self) -> Self {
         Self { variation_floor: self.floor.as_nanos(), floor: Duration::ZERO, ..self }
     }
 
-    /// Takes a sample of a segment that is known not to be confused with its retransmission [RFC6298 §3].
+    /// Takes a round-trip time. The caller must not give one that could belong to either of two transmissions [RFC6298 §3].
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.as_nanos();
@@ -60,7 +60,7 @@ impl Rtt {
         self.backed_off = false;
     }
 
-    /// The timer expired: the timeout doubles, up to its ceiling [RFC6298 §5.5]. The next sample ends this.
+    /// Doubles the timeout up to the ceiling, because the timer expired [RFC6298 §5.5]. The next sample ends the backoff.
     pub fn back_off(&mut self) {
         self.timeout = (self.timeout * 2).min(self.ceiling);
         self.backed_off = true;

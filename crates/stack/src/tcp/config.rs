@@ -3,7 +3,7 @@
 use contract::SeriesInfo;
 use units::{Bytes, Duration, Rate};
 
-/// Series that a TCP sender offers: name, unit, subject, meaning.
+/// Time series of a TCP sender: name, unit, subject, meaning.
 pub const SERIES: &[SeriesInfo] = &[
     ("window", "bytes", "flow", "congestion window"),
     ("ssthresh", "bytes", "flow", "slow-start threshold"),
@@ -12,7 +12,6 @@ pub const SERIES: &[SeriesInfo] = &[
     ("srtt", "s", "flow", "smoothed round-trip time"),
 ];
 
-/// Settings of one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Payload of a full segment.
@@ -25,100 +24,101 @@ pub struct Config {
     pub initial_rto: Duration,
     /// Minimum retransmission timeout [RFC6298 §2.4 asks for 1 s; ns-2 and Linux use 0.2 s].
     pub min_rto: Duration,
-    /// What `min_rto` bounds.
+    /// Whether `min_rto` is the minimum of the timeout or of its variation term.
     pub rto_floor: RtoFloor,
     /// Maximum retransmission timeout [RFC6298 §2.5].
     pub max_rto: Duration,
     /// Selective acknowledgements [RFC2018, RFC6675].
     pub sack: bool,
-    /// Send new data on the first two duplicate acknowledgements [RFC3042]. On in ns-2 and Linux.
+    /// Sends new data on the first two duplicate acknowledgements [RFC3042], as ns-2 and Linux do.
     pub limited_transmit: bool,
-    /// Fast recovery after a fast retransmit [RFC5681 §3.2, RFC6582]. Without it, and without SACK: TCP Tahoe, which after the third duplicate
-    /// acknowledgement does what it does after a timeout, slow start from one segment over all that is out [J88; ns-2: `Agent/TCP`].
+    /// Fast recovery after a fast retransmit [RFC5681 §3.2, RFC6582]. If false, and without SACK, the sender is TCP Tahoe: the third
+    /// duplicate acknowledgement has the effect of a timeout, slow start from one segment over all data in flight [J88; ns-2: `Agent/TCP`].
     pub fast_recovery: bool,
-    /// When the retransmission timer starts again during a recovery without SACK.
+    /// When partial acknowledgements restart the retransmission timer, in a recovery without SACK.
     pub recovery_timer: RecoveryTimer,
-    /// What shows a loss, with SACK.
+    /// How losses are detected, with SACK.
     pub loss_detection: LossDetection,
-    /// Send a segment more after two round-trip times without news, so that a loss of the last segments is seen [RFC8985 §7]. With losses
-    /// found by time only.
+    /// Tail loss probe: sends one more segment after two round-trip times without an acknowledgement, so that a loss of the last segments
+    /// is detected [RFC8985 §7]. It requires [`LossDetection::Time`].
     pub tail_probe: bool,
-    /// How what is in flight comes down to the new window in a recovery.
+    /// How the data in flight decrease to the new window in a recovery.
     pub reduction: Reduction,
-    /// Detect by the echoed timestamp that a retransmission was needless [RFC3522], tell the law, and go on where the
-    /// connection was [RFC4015].
+    /// Detects spurious retransmissions by the echoed timestamp [RFC3522], notifies the law, and resumes sending where the connection was
+    /// [RFC4015].
     pub undo: bool,
-    /// Tell the law when the connection resumes sending after a silence of one retransmission timeout [RFC5681 §4.1].
+    /// Notifies the law when the sender resumes after an idle time of one retransmission timeout [RFC5681 §4.1].
     pub idle_restart: bool,
-    /// Acknowledge every second segment, or after `ack_delay` [RFC5681 §4.2].
+    /// Delayed acknowledgements: one per second segment, or after `ack_delay` [RFC5681 §4.2].
     pub delayed_ack: bool,
-    /// Longest wait of a delayed acknowledgement.
+    /// Maximum delay of an acknowledgement.
     pub ack_delay: Duration,
-    /// How many acknowledgements are not delayed at the beginning, after a silence of more than `min_rto`, and after data that came twice.
-    /// With any, the first two after a mark and those of segments with CWR are not delayed either, and other marked segments wait as
-    /// all do [Linux: tcp_event_data_recv].
+    /// Number of quick (not delayed) acknowledgements at the start, after an idle time of more than `min_rto`, and after duplicate data. If
+    /// above zero, the first two after a CE mark and those of segments with CWR are quick as well, and other marked segments are delayed
+    /// like the rest [Linux: tcp_event_data_recv].
     pub quick_acks: u32,
     /// Explicit congestion notification [RFC3168].
     pub ecn: bool,
-    /// Bytes the receiver is ready to take; unlimited unless asked for.
+    /// Receive window that the receiver advertises, in bytes of payload; [`Bytes::UNLIMITED`] for no limit.
     pub receive_window: Bytes,
-    /// Open the connection with SYN and SYN-ACK before data.
+    /// Opens the connection with SYN and SYN-ACK before data.
     pub handshake: bool,
-    /// What there is to send.
+    /// How much data the application has.
     pub demand: Demand,
 }
 
-/// When the retransmission timer starts again as partial acknowledgements arrive in a recovery without SACK [RFC6582 §4].
+/// When partial acknowledgements restart the retransmission timer in a recovery without SACK [RFC6582 §4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryTimer {
-    /// At the first only: many losses in one window end in a timeout, which is quicker. What RFC 6582 asks for.
+    /// Only the first one, as RFC 6582 requires. Many losses in one window end in a timeout, which is faster than repairs.
     Impatient,
-    /// At each: one segment per round trip is repaired, however long it takes.
+    /// Each one. One segment is repaired per round trip, however long that takes.
     Steady,
 }
 
-/// What the minimum retransmission timeout bounds.
+/// What the minimum retransmission timeout applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoFloor {
-    /// Of the timeout [RFC6298 §2.4].
+    /// The whole timeout [RFC6298 §2.4].
     Timeout,
-    /// Of what is added to the smoothed round-trip time, as in Linux.
+    /// The variation term that is added to the smoothed round-trip time, as in Linux.
     Variation,
 }
 
-/// What shows a loss, with SACK.
+/// How losses are detected, with SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
-    /// Three segments above it that have arrived [RFC6675]. What was retransmitted and lost again waits for the timer.
+    /// By number: three segments above it have arrived [RFC6675]. A retransmission that is lost is detected by the retransmission timer
+    /// only.
     Count,
-    /// Something that was sent later and has arrived [RFC8985: RACK].
+    /// By time: a segment that was sent later has arrived [RFC8985: RACK].
     Time,
 }
 
-/// How what is in flight comes down to the law's new window in a recovery.
+/// How the data in flight decrease to the law's new window in a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// Nothing but the first repair is sent until it has come down: half a round of silence where the window is halved
-    /// [RFC5681 §3.2, RFC6675 §5].
+    /// By a pause: after the first retransmission nothing is sent until the data in flight are below the window. If the window is halved,
+    /// the pause is half a round trip [RFC5681 §3.2, RFC6675 §5].
     Halt,
-    /// Over a round, in proportion to what arrives [RFC9937]; as in Linux also after a mark, and a timeout in such a round leaves the
-    /// threshold as it is. Laws without a threshold are left alone.
+    /// Proportional rate reduction: over one round trip, in proportion to the data that arrive [RFC9937]. As in Linux it also follows a CE
+    /// mark, and a timeout in such a round does not change the slow-start threshold. It has no effect on laws without a threshold.
     Proportional,
 }
 
-/// What a source has to send.
+/// How much data an application has to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
-    /// Always more.
+    /// Unlimited.
     Bulk,
-    /// This many bytes of payload, then done.
+    /// This many bytes of payload; then the flow is complete.
     Finite(Bytes),
     /// The application produces payload at this rate.
     Limited(Rate),
 }
 
 impl Config {
-    /// As TCP of Linux has it, with timestamps.
+    /// The defaults of Linux's TCP, with timestamps.
     pub fn linux() -> Self {
         Self {
             segment: Bytes::new(1448),

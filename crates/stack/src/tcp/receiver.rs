@@ -1,4 +1,4 @@
-//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), echo of marks (RFC 3168).
+//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), ECN echo (RFC 3168).
 
 use contract::{
     Address, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags, TcpHeader,
@@ -8,23 +8,22 @@ use units::{Bytes, Duration, Time};
 use super::Config;
 use crate::parts::Ranges;
 
-/// The receiver of one connection. The application takes data as soon as it is in order.
+/// The receiver of one connection. The application reads data as soon as they are in order.
 ///
-/// It acknowledges every segment, or every second one; at once what is out of order, fills a hole, carries a mark or is the
-/// last of the flow [RFC5681 §4.2].
+/// It acknowledges every segment, or every second one with delayed acknowledgements. It acknowledges at once a segment that is out of
+/// order, fills a gap, carries a CE mark or is the last of the flow [RFC5681 §4.2].
 ///
 /// # How it is driven
 ///
-/// As every [`Endpoint`]: [`Input::Packet`] is a segment, and its acknowledgement is in the outbox when `handle` returns, or is due at
-/// [`Endpoint::wake`], where [`Input::Timer`] sends it. `Start`, `App`, `Mode` and `Stop` change nothing: a receiver listens as long as
-/// packets are given to it.
+/// It is an [`Endpoint`]. [`Input::Packet`] is a segment. Its acknowledgement is in the outbox when `handle` returns, or is sent by
+/// [`Input::Timer`] at [`Endpoint::wake`]. `Start`, `App`, `Mode` and `Stop` have no effect: a receiver accepts packets at any time.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// Next byte expected.
     next: u64,
-    /// Acknowledgement number last sent [RFC7323 §4.3: Last.ACK.sent].
+    /// The last acknowledgement number sent [RFC7323 §4.3: Last.ACK.sent].
     answered: u64,
-    /// What the next acknowledgement echoes [RFC7323 §4.3: TS.Recent].
+    /// The time stamp that the next acknowledgement echoes [RFC7323 §4.3: TS.Recent].
     echo: Time,
     /// When a delayed acknowledgement is due.
     ack_at: Time,
@@ -34,27 +33,27 @@ pub struct Receiver {
     window_bytes: u32,
     ack_delay: Duration,
     delayed_ack: bool,
-    /// Acknowledgements are delayed, and none of them sent at once for other reasons than the RFC's.
+    /// Acknowledgements are delayed by RFC 5681 only, without Linux's quick acknowledgements.
     plain: bool,
     sack: bool,
-    /// Acknowledgements that are sent at once at the beginning, after a silence and after data that came twice; zero for none.
+    /// Number of quick acknowledgements at the start, after an idle time and after duplicate data; zero for none.
     quick_acks: u32,
-    /// Of these, how many are left [Linux: icsk_ack.quick].
+    /// Quick acknowledgements that are left [Linux: icsk_ack.quick].
     quick: u32,
-    /// Longest pause between segments after which none is delayed for a while; and when the last came.
+    /// Idle time after which acknowledgements are quick, and the arrival of the last segment.
     pause: Duration,
     came_at: Time,
-    /// Echo congestion until the sender says that it has reduced [RFC3168 §6.1.3].
+    /// Whether ECE is set. A CE mark sets it, CWR from the sender clears it [RFC3168 §6.1.3].
     echo_marks: bool,
     to: Address,
-    /// Data beyond `next`.
+    /// Data above `next`.
     held: Ranges,
-    /// A byte of each block reported last, newest first [RFC2018 §4].
+    /// One byte of each of the blocks reported last, newest first [RFC2018 §4].
     recent: [u64; 3],
 }
 
 impl Receiver {
-    /// A receiver that answers to `to`.
+    /// A receiver that sends its acknowledgements to `to`.
     pub fn new(config: &Config, to: Address) -> Self {
         Self {
             next: 0,
@@ -79,12 +78,12 @@ impl Receiver {
         }
     }
 
-    /// The next byte expected: all before it has arrived.
+    /// The next byte expected: all bytes below it have arrived.
     pub const fn expected(&self) -> u64 {
         self.next
     }
 
-    /// Pieces of data that have arrived beyond the next byte expected.
+    /// Number of separate ranges that have arrived above the next byte expected.
     pub fn pieces(&self) -> usize {
         self.held.as_slice().len()
     }
@@ -94,7 +93,7 @@ impl Receiver {
         if header.flags.syn {
             return self.on_open(packet, cx);
         }
-        // TS.Recent is that of the segment which the answer begins with             [RFC7323 §4.3]
+        // TS.Recent is the time stamp of the segment at which the acknowledgement starts   [RFC7323 §4.3]
         if header.seq <= self.answered && packet.sent_at >= self.echo {
             self.echo = packet.sent_at;
         }
@@ -133,9 +132,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment is acknowledged at once: always, or for other reasons than the RFC's, since a sender with a small window waits
-    /// for it
-    /// [Linux: tcp_event_data_recv, tcp_data_ecn_check, tcp_ecn_accept_cwr].
+    /// Whether a segment is acknowledged at once: always without delayed acknowledgements, otherwise in the cases where Linux does so for a
+    /// sender with a small window [Linux: tcp_event_data_recv, tcp_data_ecn_check, tcp_ecn_accept_cwr].
     #[cold]
     fn be_quick(&mut self, packet: &Packet, header: &TcpHeader, now: Time) -> bool {
         let came_at = std::mem::replace(&mut self.came_at, now);
@@ -150,7 +148,7 @@ impl Receiver {
         quick || header.flags.cwr || !self.delayed_ack
     }
 
-    /// Data that is out of order, fills a hole, or came before.
+    /// Takes data that are out of order, fill a gap, or are duplicates.
     #[cold]
     fn place(&mut self, start: u64, end: u64, cx: &mut Cx<'_>) {
         if start > self.next {
@@ -165,12 +163,12 @@ impl Receiver {
             self.held.remove_below(self.next);
             cx.deliver(Bytes::new(self.next - before));
         } else {
-            // this acknowledgement is the first of them                             [Linux: tcp_enter_quickack_mode]
+            // this acknowledgement is the first quick one                           [Linux: tcp_enter_quickack_mode]
             self.quick = self.quick.max(self.quick_acks.saturating_sub(1));
         }
     }
 
-    /// The block that holds byte `at` becomes the first reported.
+    /// Makes the block that contains byte `at` the first one reported.
     fn remember(&mut self, at: u64) {
         let block = self.held.holding(at);
         let mut kept = [at, NOTHING, NOTHING];
@@ -185,7 +183,7 @@ impl Receiver {
         self.recent = kept;
     }
 
-    /// Up to three blocks: that of the newest arrival first, then those reported last [RFC2018 §4].
+    /// Up to three SACK blocks: the one of the newest arrival, then those reported last [RFC2018 §4].
     #[cold]
     fn blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
@@ -259,8 +257,8 @@ impl Endpoint for Receiver {
     }
 }
 
-/// Acknowledgements that are sent at once after the first mark [Linux: tcp_data_ecn_check].
+/// Quick acknowledgements after the first CE mark [Linux: tcp_data_ecn_check].
 const QUICK_AFTER_MARK: u32 = 2;
 
-/// No byte: no connection gets so far.
+/// Stands for no byte; no connection reaches this number.
 const NOTHING: u64 = u64::MAX;

@@ -8,28 +8,28 @@ use std::collections::VecDeque;
 use contract::{Ack, Delivery};
 use units::{Bytes, Duration, Rate, Time};
 
-/// The sampler of one connection.
+/// The rate sampler of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
-    /// Segments that are not yet acknowledged cumulatively, in the order of their bytes.
+    /// Segments that are not yet acknowledged cumulatively, in sequence order.
     out: VecDeque<Record>,
     /// Payload delivered so far [DRE §3.1.1: C.delivered].
     delivered: u64,
-    /// When it last grew [DRE §3.1.1: C.delivered_time].
+    /// When `delivered` last grew [DRE §3.1.1: C.delivered_time].
     delivered_at: Time,
-    /// When the segment left that was acknowledged last [DRE §3.1.1: C.first_sent_time].
+    /// When the most recently acknowledged segment was sent [DRE §3.1.1: C.first_sent_time].
     first_sent_at: Time,
-    /// Until more than this is delivered, segments are sent by a sender that lacks data [DRE §3.1.1: C.app_limited].
+    /// The sender is app-limited until more than this is delivered [DRE §3.1.1: C.app_limited].
     limited_until: Option<u64>,
-    /// What was in flight when it was last looked at.
+    /// Data in flight when last updated.
     in_flight: u64,
-    /// The newest segment of the acknowledgement that is being read.
+    /// The newest segment that the present acknowledgement covers.
     newest: Option<Record>,
-    /// Payload that this acknowledgement delivers.
+    /// Payload that the present acknowledgement delivers.
     news: u64,
 }
 
-/// What is kept of a segment that left [DRE §3.1.2].
+/// The record of a transmitted segment [DRE §3.1.2].
 #[derive(Clone, Copy, Debug)]
 struct Record {
     start: u64,
@@ -40,13 +40,13 @@ struct Record {
     first_sent_at: Time,
     app_limited: bool,
     again: bool,
-    /// Acknowledged selectively.
+    /// Selectively acknowledged.
     arrived: bool,
 }
 
-/// What else there is to say of an acknowledgement.
+/// The state of the connection at an acknowledgement.
 pub(super) struct Circumstances {
-    /// By the receiver's clock.
+    /// When the receiver sent the acknowledgement, by its clock.
     pub(super) answered_at: Time,
     pub(super) in_flight: u64,
     pub(super) min_rtt: Duration,
@@ -67,7 +67,7 @@ impl Sampler {
         }
     }
 
-    /// The bytes from `start` to `end` leave, for the first time or again; then `in_flight` are [DRE §3.2].
+    /// Records that the bytes `[start, end)` are sent or retransmitted, which makes `in_flight` bytes in flight [DRE §3.2].
     pub(super) fn on_sent(&mut self, start: u64, end: u64, in_flight: u64, now: Time) {
         self.in_flight = in_flight;
         if self.out.is_empty() {
@@ -98,7 +98,7 @@ impl Sampler {
         }
     }
 
-    /// The bytes from `start` to `end` are acknowledged selectively; it was not known that they had arrived.
+    /// Records that the bytes `[start, end)` are selectively acknowledged for the first time.
     pub(super) fn on_arrival(&mut self, start: u64, end: u64, now: Time) {
         let first = self.out.partition_point(|old| old.start < start);
         for at in first..self.out.len() {
@@ -113,7 +113,7 @@ impl Sampler {
         }
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Records that all bytes below `una` are acknowledged.
     fn on_progress(&mut self, una: u64, now: Time) {
         while let Some(&record) = self.out.front()
             && record.end <= una
@@ -125,7 +125,7 @@ impl Sampler {
         }
     }
 
-    /// A segment is delivered [DRE §3.3: UpdateRateSample].
+    /// Takes the record of a segment that is delivered [DRE §3.3: UpdateRateSample].
     fn take(&mut self, record: Record, now: Time) {
         let bytes = record.end - record.start;
         self.news += bytes;
@@ -137,28 +137,29 @@ impl Sampler {
         }
     }
 
-    /// The sender has no more to send, with `in_flight` under way: what leaves until these are delivered says little [DRE §3.4].
+    /// Marks the sender as app-limited with `in_flight` bytes in flight: samples until their delivery do not show the capacity of the path
+    /// [DRE §3.4].
     pub(super) fn limit(&mut self, in_flight: u64) {
         self.limited_until = Some(self.delivered + in_flight);
     }
 
-    /// Everything below `una` is acknowledged. What the acknowledgement delivered, selectively as well; `None` if nothing.
+    /// The sample of an acknowledgement of all bytes below `una` and of its SACK blocks; `None` if it delivers nothing.
     pub(super) fn on_ack(&mut self, una: u64, ack: &Circumstances, now: Time) -> Option<Delivery> {
         self.on_progress(una, now);
         self.sample(ack, now)
     }
 
-    /// What the acknowledgement now read delivered; `None` if nothing [DRE §3.3: GenerateRateSample].
+    /// The sample of the present acknowledgement; `None` if it delivers nothing [DRE §3.3: GenerateRateSample].
     fn sample(&mut self, ack: &Circumstances, now: Time) -> Option<Delivery> {
         let newest = self.newest.take()?;
-        // the bubble is gone
+        // all data of the app-limited time are delivered
         if self.limited_until.is_some_and(|until| self.delivered > until) {
             self.limited_until = None;
         }
         self.first_sent_at = newest.sent_at;
         let sending = newest.sent_at.saturating_since(newest.first_sent_at);
         let interval = sending.max(now.saturating_since(newest.delivered_at));
-        // quicker than a round trip is not to be believed
+        // an interval below the minimum round-trip time is not plausible
         let valid = interval >= ack.min_rtt && interval > Duration::ZERO;
         let delivery = Delivery {
             bytes: Bytes::new(std::mem::take(&mut self.news)),
@@ -178,7 +179,7 @@ impl Sampler {
     }
 }
 
-/// `bytes` in `span`, which is not zero (floor).
+/// `bytes` per `span`, rounded down. `span` is not zero.
 fn rate_of(bytes: u64, span: Duration) -> Rate {
     let bps = u128::from(bytes) * 8_000_000_000 / u128::from(span.as_nanos());
     Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX - 1))
@@ -194,7 +195,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// The sample of an acknowledgement that came then, of a path of 50 ms.
+    /// The sample of an acknowledgement at `millis`, on a path of 50 ms.
     fn sample(sampler: &mut Sampler, millis: u64) -> Option<Delivery> {
         let min_rtt = Duration::from_millis(50);
         let ack = Circumstances { answered_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
@@ -205,8 +206,8 @@ mod tests {
         delivery.rate.expect("a sample").as_bps() / 1000
     }
 
-    /// DRE §3.3: acknowledgements that were held back and come in a burst do not make the network faster, since the time of sending
-    /// counts as well. Ten segments leave 10 ms apart and are acknowledged together: 9000 bytes after the first in 90 ms.
+    /// DRE §3.3: acknowledgements that are held back and arrive in a burst do not increase the rate, because the send interval counts as
+    /// well. Ten segments are sent 10 ms apart and acknowledged together: 9000 bytes after the first in 90 ms.
     #[test]
     fn a_burst_of_acknowledgements_is_no_faster_than_the_sending_was() {
         let mut sampler = Sampler::new();
@@ -218,11 +219,11 @@ mod tests {
         for i in 1..=10 {
             sampler.on_sent(i * S, (i + 1) * S, i * S, at(100 + 10 * i));
         }
-        // nothing was out at 110 ms, so the count begins there
+        // nothing was in flight at 110 ms, so the interval begins there
         for i in 1..=10 {
             sampler.on_progress((i + 1) * S, at(250));
             let delivery = sample(&mut sampler, 250).expect("a delivery");
-            // 140 ms since 110, whatever was sent in them
+            // 140 ms since 110 ms, whatever was sent in this interval
             assert_eq!(kbps(&delivery), i * 8_000 / 140);
         }
         for i in 11..=20 {
@@ -230,13 +231,13 @@ mod tests {
         }
         sampler.on_progress(12 * S, at(350));
         sample(&mut sampler, 350).expect("a delivery");
-        // the rest comes in a burst 5 ms later: 95 ms by the clock of acknowledgements since 250, and 90 of sending
+        // the rest is acknowledged in a burst 5 ms later: the acknowledgement interval is 95 ms since 250, the send interval 90 ms
         sampler.on_progress(21 * S, at(355));
         let burst = sample(&mut sampler, 355).expect("a delivery");
         assert_eq!((burst.bytes, kbps(&burst)), (Bytes::new(9 * S), 10 * 8_000 / 105));
     }
 
-    /// DRE §3.3: an interval shorter than the minimum round-trip time is refused.
+    /// DRE §3.3: an interval shorter than the minimum round-trip time gives no rate.
     #[test]
     fn what_is_quicker_than_a_round_trip_is_no_sample() {
         let mut sampler = Sampler::new();
@@ -247,7 +248,7 @@ mod tests {
         assert!(sample(&mut sampler, 41).is_none());
     }
 
-    /// A copy that is cut differently: its bytes are known as retransmitted, what is new among them is not.
+    /// A retransmission with other segment boundaries: the bytes that were sent before count as retransmitted, the others as new.
     #[test]
     fn a_copy_that_reaches_beyond_what_was_sent_is_partly_new() {
         let mut sampler = Sampler::new();
@@ -257,7 +258,7 @@ mod tests {
         let records: Vec<_> = sampler.out.iter().map(|r| (r.start, r.end, r.again, r.sent_at)).collect();
         let expected = [(0, S, false, at(0)), (S, S + 500, true, at(60)), (S + 500, 2 * S, false, at(60))];
         assert_eq!(records, expected);
-        // a selective acknowledgement of half a record waits for the rest
+        // a selective acknowledgement of half a record has no effect until the rest arrives
         sampler.on_arrival(S, S + 400, at(100));
         assert!(sampler.newest.is_none());
         sampler.on_arrival(S, S + 500, at(100));

@@ -1,8 +1,8 @@
 //! TCP sender: sequence space (RFC 9293), retransmission timer (RFC 6298), and the parts for loss recovery and delivery rate.
 //!
-//! This file has the path of every acknowledgement and every departure. The parts own their state and take what they need: [`SendSequence`],
-//! [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985), [`Prr`] (RFC 9937), the delivery-rate [`Sampler`],
-//! and the application's [`Supply`]. `recovery.rs` and `sack.rs` join them in loss recovery.
+//! This file contains the path of every acknowledgement and every departure. The parts own their state: [`SendSequence`],
+//! [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985), [`Prr`] (RFC 9937), the delivery-rate
+//! [`Sampler`], and the application's [`Supply`]. `recovery.rs` and `sack.rs` combine them in loss recovery.
 
 mod delivery;
 mod prr;
@@ -31,20 +31,19 @@ use self::timer::RetransmissionTimer;
 use super::{Config, LossDetection, RecoveryTimer, Reduction};
 use crate::parts::Pacer;
 
-/// The sender of one connection, with the congestion law `C`. Sans-IO: it performs no I/O and reads no clock.
+/// The sender of one connection, with the congestion controller (law) `C`. Sans-IO: it performs no I/O and reads no clock.
 ///
 /// # How it is driven
 ///
 /// 1. [`Sender::new`]; nothing is sent yet.
 /// 2. Inputs go to [`Endpoint::handle`] in the order in which they happen, each with a [`Cx`] at that instant: [`Input::Start`] opens the
-///    connection, [`Input::Packet`] takes an acknowledgement, [`Input::Timer`] says that the deadline may have passed, [`Input::App`] adds
-///    data to send, [`Input::Stop`] closes. Packets that are no TCP and modes are ignored.
-/// 3. **After every input** the driver drains the outbox of the context's [`contract::Outputs`] and sends what is in it, in order, at once:
-///    pacing is the sender's own, by deadlines.
-/// 4. Then it polls [`Endpoint::wake`] and gives [`Input::Timer`] at or after that instant. A timer that comes early changes nothing; a deadline
-///    that was polled before another input is void.
+///    connection, [`Input::Packet`] is an acknowledgement, [`Input::Timer`] says that the deadline may have passed, [`Input::App`] adds
+///    data to send, [`Input::Stop`] closes. Other packets and [`Input::Mode`] are ignored.
+/// 3. **After every input** the driver sends all packets in the outbox of [`contract::Outputs`], in order, at once: the sender paces by deadlines.
+/// 4. The driver then polls [`Endpoint::wake`] and gives [`Input::Timer`] at or after that instant. An early timer changes nothing. Every other
+///    input makes a polled deadline void.
 ///
-/// The receiver has to echo the time stamp of the segment that it answers (`TcpHeader::echo`), or round-trip times are wrong.
+/// The receiver must echo the time stamp of the segment that it acknowledges (`TcpHeader::echo`), or round-trip times are wrong.
 #[derive(Clone, Debug)]
 pub struct Sender<C> {
     law: C,
@@ -61,13 +60,13 @@ pub struct Sender<C> {
     board: Option<Box<Scoreboard>>,
     /// With proportional rate reduction only.
     prr: Option<Box<Prr>>,
-    /// With losses found by time only.
+    /// With [`LossDetection::Time`] only.
     rack: Option<Box<Rack>>,
-    /// For laws that ask for it only.
+    /// With laws that request delivery rates only.
     sampler: Option<Box<Sampler>>,
 }
 
-/// What the law permits.
+/// The window and rate that the law allows.
 #[derive(Clone, Copy, Debug)]
 struct Permit {
     /// Congestion window, in bytes of payload.
@@ -76,28 +75,28 @@ struct Permit {
     rate: Rate,
 }
 
-/// When segments leave.
+/// Departure times of segments.
 #[derive(Clone, Debug)]
 struct Departures {
     pacer: Pacer,
-    /// When the pacer or the application lets the next segment go.
+    /// When the pacer or the application allows the next segment; [`Time::NEVER`] if neither delays it.
     due_at: Time,
     /// When the last segment left.
     last_at: Time,
 }
 
-/// Where the connection stands.
+/// The state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Not started, or stopped.
     Closed,
-    /// A SYN is out.
+    /// A SYN is in flight.
     Opening,
     /// Data may flow.
     Open,
 }
 
-/// What the configuration says.
+/// The settings that every packet needs.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     segment: u32,
@@ -143,12 +142,11 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The law, for tests and tables.
     pub fn law(&self) -> &C {
         &self.law
     }
 
-    /// Payload in flight: sent and not yet accounted for.
+    /// Payload in flight: sent, and neither acknowledged nor declared lost.
     pub fn in_flight(&self) -> Bytes {
         Bytes::new(self.flight())
     }
@@ -158,7 +156,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.recovery.by_pipe { self.pipe() } else { self.seq.unaccounted() }
     }
 
-    /// One past the last byte that the window permits.
+    /// One past the last byte that the congestion window allows.
     #[inline]
     fn limit(&self) -> u64 {
         self.seq.base.saturating_add(self.permit.window)
@@ -177,7 +175,7 @@ impl<C: CongestionControl> Sender<C> {
             return self.on_answer(header, cx);
         }
         if header.ack > self.seq.high {
-            // nothing of the kind was sent
+            // acknowledges data that were never sent
             cx.count(Count::Ignored, 1);
             return;
         }
@@ -218,7 +216,7 @@ impl<C: CongestionControl> Sender<C> {
     fn on_new_data(&mut self, header: &TcpHeader, packet: &Packet, cx: &mut Cx<'_>) {
         let in_flight = self.flight();
         let bytes = header.ack - self.seq.una;
-        // the echo says which transmission is answered, so the sample is never ambiguous  [RFC6298 §3, RFC7323 §4]
+        // the echo identifies the transmission, so the sample is never ambiguous             [RFC6298 §3, RFC7323 §4]
         let rtt = cx.now().saturating_since(header.echo);
         self.timer.sample(rtt);
         cx.measured_rtt(rtt);
@@ -266,7 +264,7 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// The timer may have to stand for a probe.
+    /// Arms a tail loss probe where RACK-TLP is on.
     #[inline]
     fn arm(&mut self, cx: &Cx<'_>) {
         if self.rack.is_some() {
@@ -274,7 +272,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Takes over what the law now permits.
+    /// Reads the law's window and rate.
     #[inline]
     fn read_allowance(&mut self) {
         let allowance = self.law.allowance();
@@ -282,7 +280,7 @@ impl<C: CongestionControl> Sender<C> {
         self.permit.rate = allowance.rate;
     }
 
-    /// Starts the retransmission timer again, or stops it when all is acknowledged [RFC6298 §5.2, §5.3].
+    /// Restarts the retransmission timer, or stops it if all data are acknowledged [RFC6298 §5.2, §5.3].
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if self.seq.all_acknowledged() { self.timer.stop() } else { self.timer.start(now) }
@@ -290,7 +288,7 @@ impl<C: CongestionControl> Sender<C> {
 
     // ---- departures
 
-    /// Sends what the window, the receiver, the pacer and the application permit.
+    /// Sends what the congestion window, the receive window, the pacer and the application allow.
     #[inline]
     fn transmit(&mut self, cx: &mut Cx<'_>) {
         self.departures.due_at = Time::NEVER;
@@ -321,7 +319,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Whether the pacer lets nothing go yet; then it says when it will.
+    /// Whether the pacer delays the next segment. If so, sets the deadline.
     #[inline]
     fn waits_for_pacer(&mut self, now: Time) -> bool {
         let waits = self.permit.rate != Rate::UNLIMITED && now < self.departures.pacer.free_at();
@@ -331,14 +329,14 @@ impl<C: CongestionControl> Sender<C> {
         waits
     }
 
-    /// Bytes that the application has given and that were not yet sent.
+    /// Bytes that the application has produced and that were not yet sent.
     #[cold]
     fn new_data(&mut self, now: Time) -> u64 {
         self.supply.refill(now);
         self.supply.ready - self.seq.next
     }
 
-    /// The window has room that the application, or the receiver, leaves unused.
+    /// Records that the application, or the receive window, leaves the congestion window unused.
     #[cold]
     fn note_shortage(&mut self) {
         self.supply.limits = true;
@@ -360,14 +358,14 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Sends `len` bytes from `next` on, new or again.
+    /// Sends `len` bytes from `next` on, which may be retransmissions.
     #[inline]
     fn emit_next(&mut self, len: u64, cx: &mut Cx<'_>) {
         let (seq, again) = self.seq.take(len);
         self.emit(seq, len, again, cx);
     }
 
-    /// Sends a segment; `again` if any of it was sent before.
+    /// Sends a segment. `again` means that some of its bytes were sent before.
     #[inline]
     fn emit(&mut self, seq: u64, len: u64, again: bool, cx: &mut Cx<'_>) {
         let now = cx.now();
@@ -376,7 +374,7 @@ impl<C: CongestionControl> Sender<C> {
         if again {
             cx.count(Count::Retransmits, 1);
         } else if self.settings.ecn {
-            // retransmissions are not capable of marks, and CWR goes with new data     [RFC3168 §6.1.2, §6.1.5]
+            // retransmissions are not ECN-capable, and CWR is sent with new data            [RFC3168 §6.1.2, §6.1.5]
             ecn = Ecn::Capable;
             flags.cwr = std::mem::take(&mut self.recovery.cwr_due);
         }
@@ -399,8 +397,8 @@ impl<C: CongestionControl> Sender<C> {
         self.law.on_sent(&Sent { bytes, in_flight, again, app_limited: self.supply.limits }, cx);
     }
 
-    /// Nothing is in flight. If there is something to send after a silence of one timeout, the window says nothing of the
-    /// network any more [RFC5681 §4.1].
+    /// Called when nothing is in flight. If the sender resumes after an idle time of one retransmission timeout, the window is no longer
+    /// valid, and the law is notified [RFC5681 §4.1].
     #[cold]
     fn notice_silence(&mut self, cx: &mut Cx<'_>) {
         if self.departures.last_at == Time::NEVER || !self.settings.idle_restart {
@@ -443,7 +441,7 @@ impl<C: CongestionControl> Sender<C> {
         self.timer.start(cx.now());
     }
 
-    /// An answer to the SYN, or a packet that came too late.
+    /// Takes the answer to the SYN; other packets are late and ignored.
     #[cold]
     fn on_answer(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
         if self.phase != Phase::Opening || !header.flags.syn {

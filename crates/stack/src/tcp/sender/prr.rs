@@ -1,88 +1,89 @@
-//! Proportional rate reduction (RFC 9937): the reduction of the data in flight to the new window in a recovery. As in Linux also after a mark, in a
-//! round that begins with it (`TCP_CA_CWR`).
+//! Proportional rate reduction (RFC 9937): the reduction of the data in flight to the new window in a recovery. As in Linux, a CE mark
+//! starts such a round as well (`TCP_CA_CWR`).
 
-/// What PRR counts in one recovery, in bytes. Kept only where [`crate::tcp::Reduction::Proportional`] is asked for.
+/// The counters of PRR in one recovery, in bytes. They exist only with [`crate::tcp::Reduction::Proportional`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
-    /// What had not arrived when the recovery began, the lost included [RFC9937 §6.1: RecoverFS].
+    /// Data not yet delivered when the recovery began, lost data included [RFC9937 §6.1: RecoverFS].
     flight: u64,
-    /// Delivered since then [RFC9937 §6.1: prr_delivered].
+    /// Delivered since the recovery began [RFC9937 §6.1: prr_delivered].
     delivered: u64,
-    /// Retransmitted since then; with what is new it makes [RFC9937 §6.1: prr_out].
+    /// Retransmitted since the recovery began. Together with new data this is prr_out [RFC9937 §6.1].
     resent: u64,
-    /// Of `resent`, what the entry sent at once: the first account is made as if before it.
+    /// The part of `resent` that was forced at the start of the recovery. The first computation of the window excludes it.
     forced: u64,
     /// One past the highest byte sent when the recovery began.
     high: u64,
-    /// Delivered by the acknowledgement at hand [RFC9937 §6.2: DeliveredData].
+    /// Delivered by the present acknowledgement [RFC9937 §6.2: DeliveredData].
     news: u64,
-    /// Of a recovery without SACK: bytes of duplicates that no acknowledgement has made good.
+    /// Without SACK: bytes counted for duplicate acknowledgements that no cumulative acknowledgement has covered yet.
     duplicated: u64,
-    /// The acknowledgement at hand went forward.
+    /// The present acknowledgement is cumulative for new data.
     forward: bool,
-    /// The acknowledgement at hand showed another loss.
+    /// The present acknowledgement shows a further loss.
     lost_more: bool,
-    /// What may be in flight, since the last acknowledgement that delivered.
+    /// The window after the last acknowledgement that delivered data.
     granted: u64,
 }
 
 impl Prr {
-    /// A recovery begins, `high` being one past the highest byte sent. Just before the acknowledgement at hand `missing` bytes had not
-    /// arrived; without SACK, `duplicated` bytes stand for the duplicates so far.
+    /// Starts a recovery. `high` is one past the highest byte sent, `missing` the bytes that had not arrived before the present
+    /// acknowledgement. Without SACK, `duplicated` is the number of bytes counted for the duplicate acknowledgements before it.
     pub(super) fn open(&mut self, missing: u64, duplicated: u64, high: u64) {
         *self = Self { flight: missing, duplicated, high, news: self.news, ..Self::default() };
     }
 
-    /// What the acknowledgement at hand delivers is counted from here on.
+    /// Sets the bytes that the present acknowledgement delivers.
     pub(super) fn begin_news(&mut self, bytes: u64) {
         self.news = bytes;
     }
 
-    /// The acknowledgement at hand delivers `bytes` more.
+    /// Adds to the bytes that the present acknowledgement delivers.
     pub(super) fn add_news(&mut self, bytes: u64) {
         self.news += bytes;
     }
 
-    /// What the acknowledgement at hand delivers, as far as it is counted.
+    /// Bytes that the present acknowledgement delivers, as counted up to now.
     pub(super) const fn news(&self) -> u64 {
         self.news
     }
 
-    /// The acknowledgement at hand goes forward.
+    /// Notes that the present acknowledgement is cumulative for new data.
     pub(super) fn go_forward(&mut self) {
         self.forward = true;
     }
 
-    /// The acknowledgement at hand shows another loss.
+    /// Notes that the present acknowledgement shows a further loss.
     pub(super) fn lose_more(&mut self) {
         self.lost_more = true;
     }
 
-    /// `len` bytes were retransmitted.
+    /// Counts `len` retransmitted bytes.
     pub(super) fn resend(&mut self, len: u64) {
         self.resent += len;
     }
 
-    /// `len` bytes were retransmitted as the recovery began, whatever the account says [RFC9937 §6.2: force a fast retransmit].
+    /// Counts `len` bytes that are retransmitted at the start of the recovery, regardless of the window [RFC9937 §6.2: force a fast
+    /// retransmit].
     pub(super) fn force(&mut self, len: u64) {
         self.resent += len;
         self.forced = len;
     }
 
-    /// Without SACK, a duplicate stands for a segment that arrived [RFC9937 §5: DeliveredData].
+    /// Without SACK: counts a duplicate acknowledgement as the delivery of one segment [RFC9937 §5: DeliveredData].
     pub(super) fn duplicate(&mut self, segment: u64) {
         self.news += segment;
         self.duplicated += segment;
     }
 
-    /// Without SACK, of `bytes` acknowledged those are news that no duplicate told of.
+    /// Without SACK: counts those of `bytes` newly acknowledged that duplicate acknowledgements have not counted.
     pub(super) fn progress(&mut self, bytes: u64) {
         let told = self.duplicated.min(bytes);
         self.duplicated -= told;
         self.news += bytes - told;
     }
 
-    /// The window after the acknowledgement at hand, `pipe` being in flight now and `target` the law's window.
+    /// The window after the present acknowledgement. `pipe` is the data in flight, `target` the law's window.
     pub(super) fn grant(&mut self, pipe: u64, target: u64, high: u64, segment: u64) -> u64 {
         if let Some(window) = self.window(pipe, target, high, segment) {
             self.granted = window;
@@ -90,7 +91,7 @@ impl Prr {
         self.granted
     }
 
-    /// What may be in flight after this acknowledgement, `pipe` being so now and `target` the law's window. `None` leaves it as it was.
+    /// The new window, or `None` if it does not change. `pipe` is the data in flight, `target` the law's window.
     fn window(&mut self, pipe: u64, target: u64, high: u64, segment: u64) -> Option<u64> {
         let news = std::mem::take(&mut self.news);
         let safe = std::mem::take(&mut self.forward) && !self.lost_more;
@@ -115,7 +116,7 @@ impl Prr {
             let bound = self.delivered.saturating_sub(out).max(news);
             (bound + if safe { segment } else { 0 }).min(target - pipe)
         };
-        // force a fast retransmit: one segment leaves as the recovery begins        [RFC9937 §6.2]
+        // force a fast retransmit: one segment is sent at the start of the recovery      [RFC9937 §6.2]
         let min = if out == 0 { segment.max(forced) } else { 0 };
         Some(pipe + more.max(min))
     }

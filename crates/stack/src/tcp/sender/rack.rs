@@ -1,4 +1,4 @@
-//! TCP loss detection by time, and tail loss probes: RACK-TLP (RFC 8985). With selective acknowledgements only.
+//! TCP loss detection by time and tail loss probes: RACK-TLP (RFC 8985). It requires selective acknowledgements.
 
 use std::collections::VecDeque;
 
@@ -8,64 +8,64 @@ use super::scoreboard::Scoreboard;
 use super::timer::RetransmissionTimer;
 use crate::parts::Rtt;
 
-/// When what is in flight was sent.
+/// The transmission times of the data in flight, and the deadlines of RACK and TLP.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// First transmissions in their order: one past the last byte, and when it left.
+    /// First transmissions in order: one past the last byte, and the departure.
     first: VecDeque<(u64, Departure)>,
-    /// Repairs that have not arrived, in their order: first byte, one past the last, when.
+    /// Retransmissions that have not arrived, in order: first byte, one past the last byte, departure.
     again: VecDeque<(u64, u64, Departure)>,
-    /// How many segments have left.
+    /// Number of segments sent.
     departed: u64,
-    /// Of all that arrived, what was sent last [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
+    /// The most recently sent of all segments that have arrived [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
     newest: Departure,
-    /// How long that took [RFC8985 §5.2: RACK.rtt].
+    /// The round-trip time of that segment [RFC8985 §5.2: RACK.rtt].
     rtt: Duration,
-    /// Data that was sent once arrived later than data sent after it [RFC8985 §5.2: RACK.reordering_seen].
+    /// Data that were sent once arrived after data sent later [RFC8985 §5.2: RACK.reordering_seen].
     reordered: bool,
-    /// When to look again for losses; [`Time::NEVER`] when nothing is in doubt.
+    /// When to look again for losses; [`Time::NEVER`] if no segment can become lost by time.
     look_at: Time,
-    /// When the timer would have expired but for that look.
+    /// When the retransmission timer would expire without that look.
     timeout_at: Time,
-    /// The retransmission timer stands for a probe.
+    /// The timer is set for a probe.
     probe_due: bool,
-    /// When it would expire but for that probe.
+    /// When the retransmission timer would expire without that probe.
     expires_at: Time,
-    /// New data was acknowledged, or left, since a probe was last thought of.
+    /// Whether new data were acknowledged (`advanced`) or sent (`left`) since a probe was last considered.
     advanced: bool,
     left: bool,
-    /// One past the last byte sent when the last probe was, and when, if it was retransmitted; until that is answered
+    /// The probe that is not yet answered: one past the last byte sent at that time, and when it was sent if it was a retransmission
     /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
     probe: Option<(u64, Option<Time>)>,
     probes: bool,
 }
 
-/// What a timer that expired stands for.
+/// The purpose of the timer that expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EarlyTimer {
-    /// A look at what may be lost by now.
+    /// To look for losses [RFC8985 §6.3: reordering timer].
     Look,
-    /// A probe of the tail.
+    /// To send a tail loss probe.
     Probe,
-    /// A retransmission timeout.
+    /// Retransmission timeout.
     Timeout,
 }
 
-/// What a look for losses found.
+/// The result of a look for losses.
 pub(super) struct Losses {
-    /// How much is lost that was not known to be.
+    /// Bytes newly declared lost.
     pub(super) bytes: u64,
-    /// When to look again; [`Time::NEVER`] when nothing is in doubt.
+    /// When to look again; [`Time::NEVER`] if no segment can become lost by time.
     pub(super) look_at: Time,
 }
 
-/// When a segment left, and how many had left before: what was sent last at one instant is the later.
+/// When a segment was sent, and the number of segments sent up to it, which orders segments of the same instant.
 ///
-/// differs: the RFC compares sequence numbers there, of clocks that hardly ever give one instant twice.
+/// differs: the RFC compares sequence numbers for equal times, which are rare on its clocks.
 type Departure = (Time, u64);
 
 impl Rack {
-    /// Of a new connection; `probes` if the tail is probed.
+    /// The state of a new connection. `probes` enables tail loss probes.
     pub(super) fn new(probes: bool) -> Self {
         Self {
             first: VecDeque::new(),
@@ -85,12 +85,12 @@ impl Rack {
         }
     }
 
-    /// A segment leaves.
+    /// Records that a segment is sent.
     pub(super) fn on_sent(&mut self, start: u64, end: u64, again: bool, now: Time) {
         self.departed += 1;
         let departure = (now, self.departed);
         if again {
-            // of a segment the last departure counts: a probe's copy is no more than an earlier one [RFC8985 §6.1]
+            // the last departure of a segment counts: it replaces that of a probe             [RFC8985 §6.1]
             self.again.retain(|sent| sent.1 <= start || end <= sent.0);
             self.again.push_back((start, end, departure));
         } else {
@@ -99,12 +99,12 @@ impl Rack {
         }
     }
 
-    /// Data came late that had been sent once.
+    /// Records that data that were sent once arrived out of order.
     pub(super) fn on_reordering(&mut self) {
         self.reordered = true;
     }
 
-    /// All that was sent counts as lost, or nothing any more.
+    /// Forgets retransmissions and deadlines: all data are declared lost, or none.
     pub(super) fn start_over(&mut self) {
         self.again.clear();
         self.look_at = Time::NEVER;
@@ -112,12 +112,12 @@ impl Rack {
         self.probe = None;
     }
 
-    /// Whether the timer stands for a look at what may be lost later.
+    /// Whether the timer is set for a look for losses.
     pub(super) fn is_looking(&self) -> bool {
         self.look_at != Time::NEVER
     }
 
-    /// What was sent last of what has arrived [RFC8985 §6.2, step 2].
+    /// Updates the most recently sent segment among those that have arrived [RFC8985 §6.2, step 2].
     pub(super) fn learn(&mut self, board: &Scoreboard, una: u64, min: Duration, now: Time) {
         let mut newest = self.newest;
         while let Some(&(end, at)) = self.first.front()
@@ -136,7 +136,7 @@ impl Rack {
         }
         self.again.retain(|&(start, end, at)| {
             let arrived = end <= una || board.has(start);
-            // sooner than any round trip it is the first transmission that arrived
+            // an arrival within less than the minimum round-trip time is that of the first transmission
             if arrived && now - at.0 >= min {
                 newest = newest.max(at);
             }
@@ -148,12 +148,12 @@ impl Rack {
         }
     }
 
-    /// How much later than what was sent after it data may arrive [RFC8985 §6.2, step 4].
+    /// The reordering window: how much later than data sent after them data may arrive [RFC8985 §6.2, step 4].
     fn patience(&self, settled: bool, min: Duration, smoothed: Duration) -> Duration {
         if settled && !self.reordered { Duration::ZERO } else { (min / 4).min(smoothed) }
     }
 
-    /// One past the last first transmission that is lost by now, if any, and when the next will be [RFC8985 §6.2, step 5].
+    /// One past the last byte whose first transmission is lost by now (0 for none), and when the next will be [RFC8985 §6.2, step 5].
     fn overdue(&self, board: &Scoreboard, patience: Duration, now: Time) -> (u64, Time) {
         let wait = self.rtt + patience;
         let before = |sent: &(u64, Departure)| sent.1 < self.newest;
@@ -164,7 +164,7 @@ impl Rack {
         (end, next.map_or(Time::NEVER, |sent| sent.1.0 + wait))
     }
 
-    /// Takes out the next repair that is lost by now; otherwise when the next will be.
+    /// Removes and returns the first retransmission that is lost by now; otherwise returns when the next will be.
     fn overdue_repair(&mut self, patience: Duration, now: Time) -> Result<(u64, u64), Time> {
         let Some(&(start, end, at)) = self.again.front() else { return Err(Time::NEVER) };
         let due = at.0 + self.rtt + patience;
@@ -180,7 +180,7 @@ impl Rack {
 }
 
 impl Rack {
-    /// Unless it was started again, the timer is again what it was before the last look was fixed.
+    /// Restores the deadline that the timer had before the last look, unless it was restarted since.
     pub(super) fn release(&mut self, timer: &mut RetransmissionTimer) {
         let look_at = std::mem::replace(&mut self.look_at, Time::NEVER);
         if look_at != Time::NEVER && look_at == timer.expires_at() {
@@ -188,15 +188,16 @@ impl Rack {
         }
     }
 
-    /// Something is missing: the timer stands for a timeout, not for a probe [RFC8985 §7.2].
+    /// Restarts the timer for a timeout instead of a probe, because data are missing [RFC8985 §7.2].
     pub(super) fn cancel_probe(&mut self, timer: &mut RetransmissionTimer, now: Time) {
         if std::mem::take(&mut self.probe_due) {
             timer.start(now);
         }
     }
 
-    /// Looks for losses by time and marks them on the scoreboard: of repairs, and of `first` transmissions as well. `settled` where enough
-    /// has arrived beyond a hole, or a repair goes on [RFC8985 §6.2, steps 4 and 5].
+    /// Looks for losses by time and marks them on the scoreboard: of retransmissions, and if `first` of first transmissions. `settled`
+    /// means that no reordering window is needed, because enough data arrived above a gap or a recovery is in progress [RFC8985 §6.2, steps
+    /// 4 and 5].
     pub(super) fn detect(
         &mut self,
         board: &mut Scoreboard,
@@ -222,7 +223,7 @@ impl Rack {
         }
     }
 
-    /// Lets the timer stand for a look at `at`, if that comes first.
+    /// Sets the timer for a look at `at` if that is earlier than its deadline.
     pub(super) fn look(&mut self, at: Time, timer: &mut RetransmissionTimer) {
         if at < timer.expires_at() {
             (self.look_at, self.timeout_at) = (at, timer.expires_at());
@@ -230,8 +231,8 @@ impl Rack {
         }
     }
 
-    /// After new data was acknowledged up to `una`, or has left, the timer stands for a probe where nothing is amiss (`clear`); `alone` where
-    /// no more than a segment is in flight [RFC8985 §7.2].
+    /// Sets the timer for a probe after new data were acknowledged up to `una` or sent, if nothing is missing (`clear`). `alone` means that
+    /// at most one segment is in flight [RFC8985 §7.2].
     pub(super) fn arm_probe(
         &mut self,
         clear: bool,
@@ -245,7 +246,7 @@ impl Rack {
             return;
         }
         if !self.probe_due || advanced {
-            // the timer was started again, or is what it was
+            // the timer was restarted, or has its own deadline
             self.expires_at = timer.expires_at();
         }
         if let Some((end, _)) = self.probe
@@ -255,14 +256,14 @@ impl Rack {
         }
         self.probe_due = self.probes && clear && self.probe.is_none() && timer.expires_at() != Time::NEVER;
         if self.probe_due {
-            // PTO = 2·SRTT, and the longest delay of an acknowledgement if it may wait for a second segment
+            // PTO = 2·SRTT, plus the maximum delay of an acknowledgement if only one segment is in flight
             let wait = timer.rtt().smoothed() * 2 + if alone { MAX_ACK_DELAY } else { Duration::ZERO };
-            // where the timeout would be sooner, the probe takes its place               [RFC8985 §7.2: TLP_calc_PTO]
+            // the probe replaces a timeout that would come earlier                          [RFC8985 §7.2: TLP_calc_PTO]
             timer.set(self.expires_at.min(now + wait));
         }
     }
 
-    /// What the timer that expired stands for; probes are for where nothing is amiss (`clear`).
+    /// The purpose of the timer that expired. Probes are sent only if nothing is missing (`clear`).
     pub(super) fn on_timer(&mut self, clear: bool, now: Time) -> EarlyTimer {
         if self.look_at <= now {
             return EarlyTimer::Look;
@@ -270,13 +271,13 @@ impl Rack {
         if std::mem::take(&mut self.probe_due) && clear { EarlyTimer::Probe } else { EarlyTimer::Timeout }
     }
 
-    /// A probe left, all below `end` being sent; the instant is given where it was sent before.
+    /// Records that a probe is sent when all bytes below `end` are. `again_at` is the time if it is a retransmission.
     pub(super) fn on_probe(&mut self, end: u64, again_at: Option<Time>) {
         self.probe = Some((end, again_at));
     }
 
-    /// Everything below `una` was acknowledged. Whether that answers a probe that was retransmitted, by which a loss was repaired that nothing else
-    /// would tell of: then what is echoed is the probe [RFC8985 §7.4; there by duplicate SACK].
+    /// Called when all bytes below `una` are acknowledged. Returns whether that answers a probe by retransmission that repaired a loss
+    /// which no other signal shows: then the echoed time stamp is the probe's [RFC8985 §7.4, which uses duplicate SACK].
     pub(super) fn settle_probe(&mut self, una: u64, echo: Time) -> bool {
         self.advanced = true;
         let Some((_, again_at)) = self.probe.take_if(|probe| una >= probe.0) else { return false };
@@ -284,15 +285,15 @@ impl Rack {
     }
 }
 
-/// Longest wait of a delayed acknowledgement that is assumed [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same].
+/// The assumed maximum delay of an acknowledgement [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same value].
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// RFC 8985 §6.1: a segment has one time of transmission, the last. The copy that a probe sent at 10 ms is forgotten when the segment is
-    /// repaired at 30 ms, so that it is not lost twice; another segment's stays.
+    /// RFC 8985 §6.1: a segment has one transmission time, the last. The retransmission at 30 ms replaces the probe's at 10 ms, so that the
+    /// segment is not declared lost twice. The record of another segment stays.
     #[test]
     fn the_last_departure_of_a_segment_counts() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

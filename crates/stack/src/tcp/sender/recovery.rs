@@ -8,29 +8,29 @@ use super::Sender;
 use super::scoreboard::Scoreboard;
 use super::sequence::SendSequence;
 
-/// Where loss recovery stands.
+/// The state of loss recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recovery {
-    /// Duplicate acknowledgements in a row.
+    /// Consecutive duplicate acknowledgements.
     pub(super) duplicates: u32,
-    /// In fast recovery.
+    /// Whether the sender is in fast recovery.
     pub(super) recovering: bool,
-    /// The window comes down: in fast recovery, or after a mark with proportional reduction.
+    /// Whether the window is being reduced: in fast recovery, or after a CE mark with proportional reduction.
     pub(super) reducing: bool,
-    /// What is in flight is what the scoreboard says; otherwise it is all from `una` to `next`.
+    /// Whether the scoreboard counts the data in flight; otherwise they are all bytes from `una` to `next`.
     pub(super) by_pipe: bool,
-    /// Tell the receiver, on the next new data, that the window was reduced [RFC3168 §6.1.2].
+    /// Whether the next new data carry CWR [RFC3168 §6.1.2].
     pub(super) cwr_due: bool,
-    /// End of the data that was out when a loss was last noticed [RFC6582 §3.2: recover].
+    /// One past the highest byte sent when a loss was last detected [RFC6582 §3.2: recover].
     pub(super) recover: u64,
-    /// Until this byte is acknowledged, congestion belongs to the last episode.
+    /// Congestion belongs to the present episode until all bytes below this are acknowledged.
     pub(super) episode_end: u64,
-    /// When the retransmission left whose need is still in doubt [RFC3522].
+    /// When the retransmission was sent that may be spurious [RFC3522]; [`Time::NEVER`] for none.
     pub(super) doubt_since: Time,
 }
 
 impl Default for Recovery {
-    /// Nothing is lost, and nothing was.
+    /// The state without losses.
     fn default() -> Self {
         Self {
             duplicates: 0,
@@ -46,35 +46,35 @@ impl Default for Recovery {
 }
 
 impl Recovery {
-    /// Whether nothing is missing, as far as is known.
+    /// Whether no data are known to be missing.
     pub(super) const fn is_clear(&self) -> bool {
         !self.by_pipe && !self.recovering
     }
 
-    /// Whether what is lost may be retransmitted: in a recovery, and after a timeout until all of it has arrived.
+    /// Whether lost data may be retransmitted: in a recovery, and after a timeout until all data sent before it have arrived.
     pub(super) const fn repairs(&self, una: u64) -> bool {
         self.recovering || una < self.recover
     }
 
-    /// What is in flight is counted by the scoreboard from now on, or no longer.
+    /// Decides whether the scoreboard counts the data in flight from now on.
     pub(super) fn count_by_board(&mut self, board: &Scoreboard) {
         self.by_pipe = self.recovering || !board.is_clear();
     }
 
-    /// A recovery, or a reduction after a mark, ends; the window is no longer inflated.
+    /// Ends a recovery, or a reduction after a mark, and deflates the window.
     fn end(&mut self, seq: &mut SendSequence) {
         (self.recovering, self.reducing) = (false, false);
         self.settle(seq);
     }
 
-    /// New data was acknowledged: duplicates are counted again, and the window is no longer inflated.
+    /// Resets the count of duplicate acknowledgements and deflates the window, because new data were acknowledged.
     #[inline]
     pub(super) fn settle(&mut self, seq: &mut SendSequence) {
         self.duplicates = 0;
         seq.deflate();
     }
 
-    /// An episode of congestion begins, all below `high` being sent.
+    /// Begins an episode of congestion. `high` is one past the highest byte sent.
     fn begin_episode(&mut self, high: u64) {
         self.episode_end = high;
         self.cwr_due = true;
@@ -82,24 +82,24 @@ impl Recovery {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// Whether what is lost may be retransmitted.
+    /// Whether lost data may be retransmitted.
     pub(super) fn repairing(&self) -> bool {
         self.recovery.repairs(self.seq.una)
     }
 
-    /// A duplicate acknowledgement: a segment left the network and another is missing.
+    /// Handles a duplicate acknowledgement: one segment has left the network and another is missing.
     #[cold]
     pub(super) fn on_duplicate(&mut self, cx: &mut Cx<'_>) {
         let segment = self.segment();
         if self.recovery.recovering {
-            // each further one permits a segment more                               [RFC6582 §3.2 step 3]
+            // each further duplicate inflates the window by one segment                        [RFC6582 §3.2 step 3]
             self.seq.base += segment;
             if let Some(prr) = &mut self.prr {
                 prr.duplicate(segment);
             }
             return;
         }
-        // duplicates of what a timeout retransmitted tell nothing new                  [RFC6582 §3.2 step 1, §3.2 step 6]
+        // duplicates that a retransmission after a timeout causes are no new loss             [RFC6582 §3.2 step 1, §3.2 step 6]
         if self.recovery.recover > 0 && self.seq.una <= self.recovery.recover {
             return;
         }
@@ -114,7 +114,7 @@ impl<C: CongestionControl> Sender<C> {
     fn enter_recovery(&mut self, cx: &mut Cx<'_>) {
         let marked = self.recovery.reducing;
         self.begin_recovery(cx);
-        // the window is inflated by the segments that have left                     [RFC5681 §3.2 step 3]
+        // the window is inflated by the segments that have left the network             [RFC5681 §3.2 step 3]
         let (segment, duplicated) = (self.segment(), u64::from(self.recovery.duplicates) * self.segment());
         self.seq.base = self.seq.una + duplicated;
         if let Some(prr) = &mut self.prr
@@ -129,25 +129,25 @@ impl<C: CongestionControl> Sender<C> {
         self.timer.start(cx.now());
     }
 
-    /// Fast retransmit without fast recovery, TCP Tahoe: the timer has as good as expired, but the next timeout is no longer
-    /// [J88 §3, appendix D; ns-2: TcpAgent::dupack_action].
+    /// Fast retransmit without fast recovery (TCP Tahoe): the effect of a timeout, without exponential backoff [J88 §3, appendix D; ns-2:
+    /// TcpAgent::dupack_action].
     fn retransmit_all(&mut self, cx: &mut Cx<'_>) {
         let in_flight = self.flight_at_loss();
         self.start_over(in_flight, true, self.settings.undo, cx);
     }
 
-    /// What was in flight when duplicate acknowledgements show a loss; what limited transmit sent does not count [RFC5681 §3.2 step 2].
+    /// Data in flight when duplicate acknowledgements show a loss, without the segments of limited transmit [RFC5681 §3.2 step 2].
     fn flight_at_loss(&self) -> u64 {
         let segment = self.segment();
         (self.seq.high - self.seq.una).min((self.permit.window / segment).max(1) * segment)
     }
 
-    /// What every recovery begins with: the law cuts, and the data that is out is noted.
+    /// The common start of every recovery: notifies the law and records the highest byte sent.
     pub(super) fn begin_recovery(&mut self, cx: &mut Cx<'_>) {
         let (segment, in_flight) = (self.segment(), self.flight_at_loss());
         let marked = self.recovery.reducing;
         if marked {
-            // what is lost in a round that a mark began belongs to that reduction     [Linux: tcp_enter_recovery]
+            // a loss in a round that a mark started belongs to that reduction            [Linux: tcp_enter_recovery]
             self.report(Cause::Loss, segment, in_flight, cx);
             self.recovery.recover = self.recovery.episode_end;
         } else {
@@ -158,13 +158,14 @@ impl<C: CongestionControl> Sender<C> {
         self.recovery.doubt_since = if self.settings.undo && !marked { cx.now() } else { Time::NEVER };
     }
 
-    /// Sends the oldest segment again.
+    /// Retransmits the oldest segment.
     fn resend_first(&mut self, cx: &mut Cx<'_>) {
         let len = self.segment().min(self.seq.high - self.seq.una);
         self.emit(self.seq.una, len, true, cx);
     }
 
-    /// `bytes` of new data were acknowledged during a recovery; `counted` where the scoreboard has told proportional rate reduction.
+    /// Handles an acknowledgement of `bytes` new bytes during a recovery. `counted` means that the scoreboard has already counted them for
+    /// PRR.
     #[cold]
     pub(super) fn on_progress(&mut self, bytes: u64, counted: bool, cx: &mut Cx<'_>) {
         let segment = self.segment();
@@ -172,7 +173,7 @@ impl<C: CongestionControl> Sender<C> {
             return self.on_marked_progress(bytes, counted, cx);
         }
         if self.seq.una >= self.recovery.recover {
-            // a full acknowledgement ends it; the window is the threshold            [RFC6582 §3.2 step 3, option 2]
+            // a full acknowledgement ends the recovery; the window is the threshold          [RFC6582 §3.2 step 3, option 2]
             self.recovery.end(&mut self.seq);
             self.restart_timer(cx.now());
             if self.recovery.by_pipe {
@@ -187,8 +188,8 @@ impl<C: CongestionControl> Sender<C> {
             self.seq.base = self.seq.una;
             return self.restart_timer(cx.now());
         }
-        // A partial one shows the next hole. The window is deflated by what was acknowledged and a segment is added, so
-        // it moves on by that segment                                                [RFC6582 §3.2 step 3]
+        // A partial acknowledgement shows the next gap. The window is deflated by the acknowledged bytes, and one segment is added, so its
+        // start advances by that segment                                         [RFC6582 §3.2 step 3]
         if bytes >= segment {
             self.seq.base += segment;
         }
@@ -207,19 +208,19 @@ impl<C: CongestionControl> Sender<C> {
         self.resend_first(cx);
         if self.settings.steady_timer || self.recovery.duplicates > 0 {
             self.timer.start(cx.now());
-            // the first partial acknowledgement has been
+            // a count above zero marks the first partial acknowledgement
             self.recovery.duplicates = 0;
         }
     }
 
-    /// Tells the law of congestion that belongs to the last episode.
+    /// Notifies the law of congestion that belongs to the present episode.
     pub(super) fn report(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
         let (bytes, in_flight) = (Bytes::new(bytes), Bytes::new(in_flight));
         self.law.on_congestion(&Congestion { cause, bytes, in_flight, first: false }, cx);
         self.read_allowance();
     }
 
-    /// Tells the law of congestion; begins an episode unless the last one still lasts.
+    /// Notifies the law of congestion, and begins an episode unless one is in progress.
     pub(super) fn congested(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
         let first = self.seq.una >= self.recovery.episode_end;
         let event = Congestion { cause, bytes: Bytes::new(bytes), in_flight: Bytes::new(in_flight), first };
@@ -231,7 +232,8 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// The receiver echoes a mark, and acknowledges all below `ack`. At most one reduction per window of data [RFC3168 §6.1.2].
+    /// Handles an acknowledgement of all bytes below `ack` with ECE. The window is reduced at most once per window of data [RFC3168
+    /// §6.1.2].
     #[cold]
     pub(super) fn on_echo(&mut self, ack: u64, cx: &mut Cx<'_>) {
         cx.count(Count::Marks, 1);
@@ -240,26 +242,26 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The retransmission timer expired [RFC5681 §3.1, RFC6298 §5.4–5.6, RFC6582 §3.2 step 4].
+    /// Handles a retransmission timeout [RFC5681 §3.1, RFC6298 §5.4–5.6, RFC6582 §3.2 step 4].
     #[cold]
     pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         cx.count(Count::Timeouts, 1);
-        // the threshold stays as it is while the same segment is retransmitted repeatedly [RFC5681 §3.1]
-        // and in Linux while a reduction goes on                                      [Linux: tcp_enter_loss]
+        // the threshold does not change for repeated timeouts of the same segment [RFC5681 §3.1], nor, in Linux, during a reduction
+        // [Linux: tcp_enter_loss]
         let spreading = self.prr.is_some() && self.recovery.reducing;
         let first = !self.timer.rtt().backed_off() && !spreading;
         self.timer.back_off();
-        // of what was sent during a repair, all but a window has left the network
+        // all but one window of the data sent before the recovery has left the network
         let repairing = self.repairing();
         let in_flight =
             if repairing { self.flight().min(self.permit.window) } else { self.seq.next - self.seq.una };
-        // of losses under repair a timeout is no news, and the segment may have been retransmitted just before
+        // a timeout during a recovery is not spurious, and the segment may have been retransmitted just before
         let doubtful = first && self.settings.undo && !repairing && !self.first_was_resent();
         self.start_over(in_flight, first, doubtful, cx);
     }
 
-    /// Slow start from one segment, over all that is out. `first` where the law lowers its threshold, `doubtful` where the retransmission
-    /// may prove needless.
+    /// Slow start from one segment, over all data in flight. `first`: the law lowers its threshold. `doubtful`: the retransmission may be
+    /// spurious.
     fn start_over(&mut self, in_flight: u64, first: bool, doubtful: bool, cx: &mut Cx<'_>) {
         let in_flight = Bytes::new(in_flight);
         let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
@@ -281,8 +283,9 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// New data is acknowledged after a retransmission. If what is echoed was sent before it, the first transmission had
-    /// arrived after all [RFC3522 §3.2]: the law may put back what it had, and sending goes on where it was [RFC4015 §3.1].
+    /// Called when new data are acknowledged after a retransmission. If the echoed time stamp is older than the retransmission, it was
+    /// spurious: the first transmission had arrived [RFC3522 §3.2]. Then the law may restore its window, and sending resumes where it was
+    /// [RFC4015 §3.1].
     #[cold]
     pub(super) fn settle_doubt(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let needless = echo < self.recovery.doubt_since;
@@ -300,21 +303,22 @@ impl<C: CongestionControl> Sender<C> {
 
     // ---- proportional rate reduction
 
-    /// An echoed mark, with proportional reduction: begins a round in which the window comes down, unless one lasts
-    /// [Linux: tcp_try_to_open, tcp_enter_cwr]. `ack` is how far the acknowledgement at hand goes. False where the mark is to be handled
-    /// as without.
+    /// Handles a CE mark with proportional reduction: starts a round in which the window is reduced, unless one is in progress [Linux:
+    /// tcp_try_to_open, tcp_enter_cwr]. `ack` is the acknowledgement number. Returns false if the mark is to be handled as without
+    /// proportional reduction.
     fn reduces_for_mark(&mut self, ack: u64, cx: &mut Cx<'_>) -> bool {
         if self.prr.is_none() {
             return false;
         }
         let Recovery { recovering, reducing, recover, episode_end, .. } = self.recovery;
-        // a round after a mark ends above the data that was out when it began, so that CWR has reached the receiver; a recovery with it
+        // a round after a mark ends above the data in flight at its start, so that CWR has reached the receiver; a recovery ends with these
+        // data
         let lasts = if reducing && !recovering { ack <= episode_end } else { ack < recover };
         if lasts {
             return true;
         }
         if !reducing && self.seq.una < episode_end {
-            // the law has no threshold
+            // a law without a threshold
             return false;
         }
         let before = self.law.allowance().window.as_u64();
@@ -334,7 +338,7 @@ impl<C: CongestionControl> Sender<C> {
         true
     }
 
-    /// `bytes` were acknowledged in a round that a mark began, or that lasts no longer.
+    /// Handles an acknowledgement of `bytes` in a round that a mark started, or just after it.
     fn on_marked_progress(&mut self, bytes: u64, counted: bool, cx: &mut Cx<'_>) {
         if let Some(prr) = &mut self.prr {
             prr.go_forward();
@@ -351,7 +355,7 @@ impl<C: CongestionControl> Sender<C> {
         self.restart_timer(cx.now());
     }
 
-    /// In a recovery, an acknowledgement has been read: how much may now be in flight.
+    /// Updates the window of proportional reduction after an acknowledgement.
     #[cold]
     pub(super) fn spread(&mut self) {
         let (pipe, segment) = (self.flight(), self.segment());
@@ -363,5 +367,5 @@ impl<C: CongestionControl> Sender<C> {
     }
 }
 
-/// Duplicate acknowledgements that mean a loss [RFC5681 §3.2].
+/// The number of duplicate acknowledgements that indicates a loss [RFC5681 §3.2].
 const DUPLICATES: u32 = 3;

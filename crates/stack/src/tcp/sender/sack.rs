@@ -1,4 +1,5 @@
-//! Loss recovery with selective acknowledgements (RFC 2018, RFC 6675), and with loss detection by time (RFC 8985). It joins the sender's parts.
+//! Loss recovery with selective acknowledgements (RFC 2018, RFC 6675), optionally with loss detection by time (RFC 8985). This file
+//! combines the parts of the sender.
 
 use contract::{Cause, CongestionControl, Cx, TcpHeader};
 use units::Time;
@@ -9,7 +10,7 @@ use super::rack::EarlyTimer;
 use super::scoreboard::THRESHOLD;
 
 impl<C: CongestionControl> Sender<C> {
-    /// Reads the blocks of an acknowledgement. Returns how many bytes are newly known to have arrived.
+    /// Reads the SACK blocks of an acknowledgement. Returns the number of bytes that are newly known to have arrived.
     #[cold]
     pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
         let Some(board) = &mut self.board else { return 0 };
@@ -39,7 +40,7 @@ impl<C: CongestionControl> Sender<C> {
         news
     }
 
-    /// Bytes in flight by the scoreboard.
+    /// Bytes in flight according to the scoreboard.
     #[cold]
     pub(super) fn pipe(&self) -> u64 {
         match &self.board {
@@ -48,13 +49,14 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Whether the last recovery already sent the oldest segment again.
+    /// Whether the last recovery has retransmitted the oldest segment.
     pub(super) fn first_was_resent(&self) -> bool {
         let board = self.board.as_ref().filter(|_| self.recovery.by_pipe);
         board.is_some_and(|board| board.first_hole(self.seq.high, 1).is_none())
     }
 
-    /// Everything below `una` is acknowledged. Whether the scoreboard told proportional rate reduction what that delivers.
+    /// Records that all bytes below `una` are acknowledged. Returns whether there is a scoreboard, which then counted the delivered bytes
+    /// for PRR.
     #[cold]
     pub(super) fn advance_board(&mut self) -> bool {
         let Some(board) = &mut self.board else { return false };
@@ -73,7 +75,7 @@ impl<C: CongestionControl> Sender<C> {
         true
     }
 
-    /// An acknowledgement told of new arrivals beyond a hole [RFC6675 §5].
+    /// Handles an acknowledgement that reports new arrivals above a gap [RFC6675 §5].
     #[cold]
     pub(super) fn on_arrivals(&mut self, duplicate: bool, cx: &mut Cx<'_>) {
         if self.rack.is_some() {
@@ -87,13 +89,13 @@ impl<C: CongestionControl> Sender<C> {
                 self.enter_repair(cx);
             }
         }
-        // after a timeout everything sent before it counts as lost, and nothing sent after it
+        // after a timeout all data sent before it count as lost, and none sent after it
         if self.recovery.recovering || !self.repairing() {
             self.weigh_evidence(cx);
         }
     }
 
-    /// Losses that the arrivals show. In a recovery the law is told of each.
+    /// Declares lost what the arrivals show to be lost [RFC6675 §4: IsLost].
     fn weigh_evidence(&mut self, cx: &mut Cx<'_>) {
         let segment = self.segment();
         let Some(board) = &mut self.board else { return };
@@ -104,7 +106,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// In a recovery, the law is told that `lost` bytes more are lost, of which there may be none; then `in_flight` are.
+    /// In a recovery, notifies the law of `lost` further lost bytes, if any; `in_flight` excludes them.
     fn report_lost(&mut self, lost: u64, in_flight: u64, cx: &mut Cx<'_>) {
         if lost == 0 || !self.recovery.recovering {
             return;
@@ -128,7 +130,7 @@ impl<C: CongestionControl> Sender<C> {
             let missing = board.missing(self.seq.high) + prr.news();
             prr.open(missing, 0, self.seq.high);
         }
-        // differs: what the last recovery retransmitted is not sent a third time
+        // differs: data that the last recovery retransmitted are not retransmitted again
         if let Some((seq, len)) = board.first_hole(self.seq.high, segment) {
             board.lose_below(seq + len);
             board.rescue_end = seq + len;
@@ -139,14 +141,14 @@ impl<C: CongestionControl> Sender<C> {
             }
             self.mark_resent(seq, len, cx);
         } else {
-            // its answer is to the copy of the last recovery
+            // the next acknowledgement may answer a retransmission of the last recovery
             self.recovery.doubt_since = Time::NEVER;
         }
         self.timer.start(cx.now());
     }
 
-    /// The timer expired: all that has not arrived counts as lost [RFC6675 §5.1]. What has arrived is remembered, since
-    /// receivers here never take it back.
+    /// Declares lost all data that have not arrived, after a timeout [RFC6675 §5.1]. Arrivals stay recorded, because our receivers do not
+    /// renege.
     pub(super) fn lose_everything(&mut self) {
         if let Some(board) = &mut self.board {
             board.advance(self.seq.una);
@@ -159,7 +161,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Nothing was lost: what is missing is late.
+    /// Declares nothing lost: missing data are late.
     pub(super) fn lose_nothing(&mut self) {
         if let Some(board) = &mut self.board {
             board.start_over();
@@ -171,7 +173,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Sends while the pipe has room: lost data first, then new, then what is in doubt [RFC6675 §4: NextSeg, §5 step C].
+    /// Sends while the pipe is below the window: lost data, then new data, then data that may be lost [RFC6675 §4: NextSeg, §5 step C].
     #[cold]
     pub(super) fn transmit_by_pipe(&mut self, cx: &mut Cx<'_>) {
         let segment = self.segment();
@@ -223,7 +225,7 @@ impl<C: CongestionControl> Sender<C> {
 
     fn resend_hole(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
         if seq == self.seq.una && self.rack.as_ref().is_some_and(|rack| !rack.is_looking()) {
-            // the timer is that of the oldest segment, which leaves now              [Linux: tcp_xmit_retransmit_queue]
+            // the timer is that of the oldest segment, which is retransmitted now      [Linux: tcp_xmit_retransmit_queue]
             self.timer.start(cx.now());
         }
         if let Some(prr) = &mut self.prr {
@@ -239,9 +241,9 @@ impl<C: CongestionControl> Sender<C> {
         self.emit(seq, len, true, cx);
     }
 
-    // ---- losses found by time
+    // ---- loss detection by time
 
-    /// Looks for losses by time, after an acknowledgement or at the time that the last look named [RFC8985 §6.2].
+    /// Looks for losses by time, after an acknowledgement or at the time that the last look set [RFC8985 §6.2].
     pub(super) fn watch(&mut self, cx: &mut Cx<'_>) {
         let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
         let (Some(rack), Some(board)) = (&mut self.rack, &mut self.board) else { return };
@@ -252,7 +254,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         rack.cancel_probe(&mut self.timer, now);
         let settled = repairing || board.arrived_bytes() >= THRESHOLD * segment;
-        // what was sent after a timeout is not looked at before what that lost has arrived
+        // after a timeout, data sent after it are not examined before all data sent before it have arrived
         let first = self.recovery.recovering || !repairing;
         let losses = rack.detect(board, settled, first, self.timer.rtt(), now);
         let in_flight = board.pipe(self.seq.high);
@@ -266,7 +268,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// After new data was acknowledged or has left, the timer stands for a probe where nothing is amiss [RFC8985 §7.2].
+    /// Sets the timer for a tail loss probe after new data were acknowledged or sent, if nothing is missing [RFC8985 §7.2].
     pub(super) fn arm_probe(&mut self, now: Time) {
         let clear = self.recovery.is_clear();
         let alone = !clear || self.flight() <= self.segment();
@@ -275,7 +277,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The timer expired. Whether that was for a look or a probe, and not for a timeout [RFC8985 §6.3, §7.3].
+    /// Called when the timer expires. Handles a look for losses or a tail loss probe, and returns false for a retransmission timeout
+    /// [RFC8985 §6.3, §7.3].
     pub(super) fn on_early_timer(&mut self, cx: &mut Cx<'_>) -> bool {
         let (now, clear) = (cx.now(), self.recovery.is_clear());
         let Some(rack) = &mut self.rack else { return false };
@@ -293,7 +296,7 @@ impl<C: CongestionControl> Sender<C> {
         true
     }
 
-    /// Probes the tail: with new data if there is any, otherwise with the last segment again [RFC8985 §7.3].
+    /// Sends a tail loss probe: new data if there are any, otherwise the last segment again [RFC8985 §7.3].
     fn send_probe(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         let len = self.new_data(now).min(self.segment());
@@ -313,7 +316,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// New data was acknowledged. If that answers a probe that repaired a loss, the law is told of it.
+    /// Called when new data are acknowledged. Notifies the law if they answer a probe that repaired a loss.
     #[cold]
     pub(super) fn settle_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let Some(rack) = &mut self.rack else { return };
@@ -324,7 +327,7 @@ impl<C: CongestionControl> Sender<C> {
 
     // ---- delivery rate
 
-    /// Tells the law what the acknowledgement that was just read delivered.
+    /// Passes the delivery-rate sample of the present acknowledgement to the law.
     #[cold]
     pub(super) fn tell_delivery(&mut self, answered_at: Time, cx: &mut Cx<'_>) {
         let ack = Circumstances {

@@ -4,47 +4,47 @@ use std::collections::VecDeque;
 
 use crate::parts::Ranges;
 
-/// The scoreboard of one sender. It counts as it goes, so that the pipe costs no walk over the segments.
+/// The SACK scoreboard of one sender. It keeps counters, so that the pipe is computed without a walk over the segments.
 ///
-/// Of the bytes from the oldest not acknowledged to the highest sent, some are selectively acknowledged (`sacked`); of the
-/// others, those below `lost_end` are lost, and those below `resent_end` were retransmitted.
+/// Of the bytes from the oldest not acknowledged to the highest sent, some are selectively acknowledged (`sacked`). Of the others, those
+/// below `lost_end` are lost, and those below `resent_end` were retransmitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     sacked: Ranges,
     una: u64,
     lost_end: u64,
-    /// One past the highest byte retransmitted in a repair [RFC6675 §2: HighRxt].
+    /// One past the highest byte retransmitted in a recovery [RFC6675 §2: HighRxt].
     resent_end: u64,
-    /// One past what the last rescue stands for [RFC6675 §2: RescueRxt].
+    /// The last rescue retransmission counts for all bytes below this [RFC6675 §2: RescueRxt].
     pub(super) rescue_end: u64,
     /// Bytes of `sacked` at or above `lost_end`.
     sacked_above_lost: u64,
     /// Bytes of `sacked` below `resent_end`.
     sacked_below_resent: u64,
-    /// Pieces below `resent_end` that were lost again, in the order in which that was found. None of it has arrived.
+    /// Ranges below `resent_end` whose retransmission was lost, in the order of detection. No byte of them has arrived.
     lost_again: VecDeque<(u64, u64)>,
 }
 
 impl Scoreboard {
-    /// Whether it holds nothing, so that all that was sent is in flight.
+    /// Whether nothing is recorded, so that all data sent are in flight.
     pub(super) fn is_clear(&self) -> bool {
         self.sacked.is_empty() && self.lost_end == self.una
     }
 
-    /// Bytes in flight, `high` being one past the highest sent [RFC6675 §4: SetPipe].
+    /// Bytes in flight. `high` is one past the highest byte sent [RFC6675 §4: SetPipe].
     pub(super) fn pipe(&self, high: u64) -> u64 {
-        // neither lost nor arrived, and those retransmitted
+        // neither lost nor arrived, plus those retransmitted
         (high - self.lost_end - self.sacked_above_lost)
             + (self.resent_end - self.una - self.sacked_below_resent)
             - self.lost_again.iter().map(|piece| piece.1 - piece.0).sum::<u64>()
     }
 
-    /// One past the highest byte that has arrived beyond a hole.
+    /// One past the highest byte that has arrived above a gap.
     pub(super) fn top(&self) -> Option<u64> {
         self.sacked.end()
     }
 
-    /// Whether byte `at` has arrived beyond a hole.
+    /// Whether byte `at` has arrived above a gap.
     pub(super) fn has(&self, at: u64) -> bool {
         self.sacked.holding(at).is_some()
     }
@@ -54,7 +54,7 @@ impl Scoreboard {
         self.sacked.gap_from(self.una).0
     }
 
-    /// Bytes that have arrived beyond holes.
+    /// Bytes that have arrived above gaps.
     pub(super) fn arrived_bytes(&self) -> u64 {
         self.sacked.bytes_within(self.una, u64::MAX)
     }
@@ -64,7 +64,7 @@ impl Scoreboard {
         at >= self.resent_end
     }
 
-    /// `[start, end)` was retransmitted and lost again. Returns how many bytes of it had not arrived.
+    /// Declares the retransmission of `[start, end)` lost. Returns the number of bytes newly lost.
     pub(super) fn lose_again(&mut self, start: u64, end: u64) -> u64 {
         let known = self.lost_again.iter().any(|piece| piece.0 < end && start < piece.1);
         if start < self.una || end > self.resent_end || self.has(start) || known {
@@ -74,13 +74,13 @@ impl Scoreboard {
         end - start
     }
 
-    /// What was lost again and has arrived after all is not lost.
+    /// Removes from `lost_again` what has arrived after all.
     fn forget_arrived(&mut self) {
         let (una, sacked) = (self.una, &self.sacked);
         self.lost_again.retain(|&(start, end)| start >= una && sacked.bytes_within(start, end) == 0);
     }
 
-    /// `[start, end)` has arrived. Returns how many bytes that was not known of [RFC6675 §4: Update].
+    /// Records that `[start, end)` has arrived. Returns the number of bytes that are new [RFC6675 §4: Update].
     pub(super) fn arrived(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.una);
         if start >= end {
@@ -103,7 +103,7 @@ impl Scoreboard {
         end.saturating_sub(self.una) - self.sacked.bytes_within(self.una, end.max(self.una))
     }
 
-    /// Calls `with` for each stretch of `[start, end)` that is not known to have arrived.
+    /// Calls `with` for each part of `[start, end)` that is not known to have arrived.
     pub(super) fn each_missing(&self, start: u64, end: u64, mut with: impl FnMut(u64, u64)) {
         let mut at = start.max(self.una);
         while at < end {
@@ -115,7 +115,7 @@ impl Scoreboard {
         }
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Records that all bytes below `una` are acknowledged.
     pub(super) fn advance(&mut self, una: u64) {
         if una >= self.resent_end {
             self.sacked_below_resent = 0;
@@ -131,8 +131,8 @@ impl Scoreboard {
         }
     }
 
-    /// One past the last byte that is lost by the evidence: at least three separate ranges above it have arrived, or more
-    /// than two segments' worth [RFC6675 §4: IsLost].
+    /// One past the last byte that the arrivals show to be lost: at least three separate ranges above it have arrived, or more than two
+    /// segments' worth of bytes [RFC6675 §4: IsLost].
     pub(super) fn evidence(&self, segment: u64) -> u64 {
         let (mut ranges, mut bytes) = (0, 0);
         for range in self.sacked.as_slice().iter().rev() {
@@ -145,7 +145,7 @@ impl Scoreboard {
         self.una
     }
 
-    /// What has not arrived below `end` is lost. Returns how many bytes of it were not known to be.
+    /// Declares all bytes below `end` lost that have not arrived. Returns the number of bytes newly lost.
     pub(super) fn lose_below(&mut self, end: u64) -> u64 {
         if end <= self.lost_end {
             return 0;
@@ -157,7 +157,7 @@ impl Scoreboard {
         lost
     }
 
-    /// Nothing is lost after all, or all that was retransmitted was lost as well.
+    /// Declares nothing lost or retransmitted, after a spurious retransmission or a timeout.
     pub(super) fn start_over(&mut self) {
         self.lost_end = self.una;
         self.resent_end = self.una;
@@ -166,7 +166,7 @@ impl Scoreboard {
         self.sacked_above_lost = self.sacked.bytes_within(self.una, u64::MAX);
     }
 
-    /// All below `end` was retransmitted, as far as it had not arrived.
+    /// Records that all bytes below `end` that had not arrived were retransmitted.
     pub(super) fn resent(&mut self, end: u64) {
         if self.lost_again.front().is_some_and(|piece| piece.1 == end) {
             self.lost_again.pop_front();
@@ -178,7 +178,7 @@ impl Scoreboard {
         }
     }
 
-    /// The oldest bytes not acknowledged, at most `segment`, unless they were already retransmitted.
+    /// The oldest bytes not acknowledged, at most `segment`; `None` if a recovery has retransmitted them.
     pub(super) fn first_hole(&self, high: u64, segment: u64) -> Option<(u64, u64)> {
         let (start, stop) = self.sacked.gap_from(self.una);
         (self.resent_end == self.una).then(|| (start, segment.min(stop.min(high) - start)))
@@ -192,7 +192,7 @@ impl Scoreboard {
         }
     }
 
-    /// The next bytes below the highest arrival that are not retransmitted, lost or not [RFC6675 §4: NextSeg rule 3].
+    /// The next bytes below the highest arrival that were not retransmitted, whether lost or not [RFC6675 §4: NextSeg rule 3].
     pub(super) fn next_doubtful(&self, segment: u64) -> Option<(u64, u64)> {
         self.next_hole(self.sacked.end()?, segment)
     }
@@ -218,7 +218,7 @@ impl Scoreboard {
     }
 }
 
-/// Separate arrivals above a missing byte that mean it is lost [RFC6675 §2: DupThresh].
+/// Number of separate arrivals above a missing byte that indicates its loss [RFC6675 §2: DupThresh].
 pub(super) const THRESHOLD: u64 = 3;
 
 #[cfg(test)]
@@ -228,7 +228,7 @@ mod tests {
 
     const S: u64 = 1000;
 
-    /// Twenty segments are out, numbers 0 to 19.
+    /// A board with twenty segments in flight, numbers 0 to 19.
     fn board(arrived: &[(u64, u64)]) -> Scoreboard {
         let mut board = Scoreboard::default();
         for &(from, to) in arrived {
@@ -257,14 +257,14 @@ mod tests {
         assert_eq!(board(&[(1, 2), (3, 6), (8, 9), (12, 13)]).evidence(S), 3 * S);
     }
 
-    /// RFC 6675 §4, SetPipe. Segments 0, 2, 4 are missing below the arrivals 1, 3, 5 to 8; 20 are out.
+    /// RFC 6675 §4, SetPipe. Segments 0, 2, 4 are missing below the arrivals 1, 3, 5 to 8; 20 are in flight.
     #[test]
     fn the_pipe_is_what_is_neither_lost_nor_arrived_and_what_was_sent_again() {
         let mut board = board(&[(1, 2), (3, 4), (5, 9)]);
         // nothing is declared lost: 20 − 6 arrived
         assert_eq!(board.pipe(20 * S), 14 * S);
         assert_eq!(board.lose_below(board.evidence(S)), 3 * S);
-        // lost 0, 2, 4: only 9 to 19 are under way
+        // lost 0, 2, 4: only 9 to 19 are in flight
         assert_eq!(board.pipe(20 * S), 11 * S);
         assert_eq!(board.next_lost(S), Some((0, S)));
         board.resent(S);
@@ -283,8 +283,8 @@ mod tests {
         assert!(board.is_clear());
     }
 
-    /// A repair that was lost is taken from the pipe once, however often that is found. Segment 0 is missing below the arrivals 1 to 4 of twenty: 15
-    /// others and its repair are under way, then the 15 alone, and 16 again when it has been repaired once more.
+    /// A lost retransmission leaves the pipe once, however often its loss is detected. Segment 0 is missing below the arrivals 1 to 4 of
+    /// twenty: 15 others and its retransmission are in flight, then the 15 alone, and 16 after the next retransmission.
     #[test]
     fn a_repair_is_lost_once() {
         let mut board = board(&[(1, 5)]);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     proptest! {
-        /// The counters agree with a scoreboard that keeps every byte by itself.
+        /// The counters agree with a scoreboard that stores every byte.
         #[test]
         fn the_counted_pipe_is_the_walked_pipe(steps in prop::collection::vec((0u8..5, 0u64..40, 1u64..8), 1..80)) {
             const HIGH: u64 = 48;

@@ -5,43 +5,43 @@ use units::Bytes;
 /// The send sequence space of a connection, in bytes from 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendSequence {
-    /// Oldest byte not acknowledged [RFC9293: SND.UNA].
+    /// The oldest byte not acknowledged [RFC9293: SND.UNA].
     pub(super) una: u64,
-    /// Next byte to send [RFC9293: SND.NXT]. A timeout pulls it back to `una`.
+    /// The next byte to send [RFC9293: SND.NXT]. A timeout without SACK sets it back to `una`.
     pub(super) next: u64,
     /// One past the highest byte ever sent.
     pub(super) high: u64,
-    /// Where the window begins: `una`, moved on by what has left the network since [RFC6582: inflation].
+    /// Start of the congestion window: `una`, plus the inflation by data that have left the network [RFC6582].
     pub(super) base: u64,
-    /// One past the last byte that the receiver is ready to take.
+    /// One past the last byte that the receive window allows.
     pub(super) edge: u64,
-    /// The round ends when a byte beyond this is acknowledged.
+    /// The round ends when a byte above this is acknowledged.
     round_end: u64,
 }
 
-/// From here on a receive window is too large for a header's field and does not limit.
+/// A receive window of this size or above does not fit the header field and is no limit.
 const NO_WINDOW: Bytes = Bytes::new(u32::MAX as u64);
 
 impl SendSequence {
-    /// Of a new connection, to a receiver that is ready to take `receive_window`.
+    /// The sequence space of a new connection with the receiver's window.
     pub(super) fn new(receive_window: Bytes) -> Self {
         let edge = if receive_window < NO_WINDOW { receive_window.as_u64() } else { u64::MAX };
         Self { una: 0, next: 0, high: 0, base: 0, edge, round_end: 0 }
     }
 
-    /// Whether all that was ever sent is acknowledged.
+    /// Whether all data sent are acknowledged.
     #[inline]
     pub(super) const fn all_acknowledged(&self) -> bool {
         self.una == self.high
     }
 
-    /// Sent, and not known to have left the network.
+    /// Bytes sent that are not known to have left the network.
     #[inline]
     pub(super) const fn unaccounted(&self) -> u64 {
         self.next.saturating_sub(self.base)
     }
 
-    /// The receiver acknowledges all below `ack` and is ready to take this many bytes from there on; `u32::MAX` is no limit.
+    /// Takes an acknowledgement of all bytes below `ack` and the receive window from there on; `u32::MAX` is no limit.
     #[inline]
     pub(super) fn open(&mut self, ack: u64, window_bytes: u32) {
         if window_bytes != u32::MAX {
@@ -49,14 +49,14 @@ impl SendSequence {
         }
     }
 
-    /// All below `ack` is acknowledged.
+    /// Records that all bytes below `ack` are acknowledged.
     #[inline]
     pub(super) fn acknowledge(&mut self, ack: u64) {
         self.una = ack;
         self.next = self.next.max(ack);
     }
 
-    /// Whether an acknowledgement of all below `ack` ends a round; then the next one begins.
+    /// Whether an acknowledgement of all bytes below `ack` ends the round; if so, starts the next one.
     #[inline]
     pub(super) fn end_round(&mut self, ack: u64) -> bool {
         let ended = ack > self.round_end;
@@ -66,7 +66,7 @@ impl SendSequence {
         ended
     }
 
-    /// The next `len` bytes leave: where they begin, and whether any of them left before.
+    /// Takes the next `len` bytes to send. Returns their first byte, and whether any of them were sent before.
     #[inline]
     pub(super) fn take(&mut self, len: u64) -> (u64, bool) {
         let start = self.next;
@@ -76,7 +76,7 @@ impl SendSequence {
         (start, again)
     }
 
-    /// The window begins at the oldest byte not acknowledged: it is no longer inflated.
+    /// Deflates the window: it starts at the oldest byte not acknowledged.
     #[inline]
     pub(super) fn deflate(&mut self) {
         self.base = self.una;

@@ -1,20 +1,20 @@
-//! Application data: the amount to send, and the times at which there is more.
+//! Application data: how much there is to send, and when there will be more.
 
 use contract::{Cx, Request};
 use units::{Bytes, Carry, Rate, Time};
 
 use crate::tcp::Demand;
 
-/// How far the application has got.
+/// The data that the application has produced.
 #[derive(Clone, Debug)]
 pub(super) struct Supply {
-    /// One past the last byte there is to send.
+    /// One past the last byte that is ready to send.
     pub(super) ready: u64,
-    /// One past the last byte of the flow; [`u64::MAX`] where it never ends.
+    /// One past the last byte of the flow; [`u64::MAX`] for a flow without end.
     pub(super) last: u64,
     /// When the next segment will be ready.
     pub(super) more_at: Time,
-    /// The window has had room that the application, or the receiver, left unused.
+    /// Whether the application or the receive window left the congestion window unused (app-limited).
     pub(super) limits: bool,
     rate: Rate,
     carry: Carry,
@@ -31,7 +31,7 @@ impl Supply {
         Self { ready, last, more_at: Time::NEVER, limits: false, rate, carry: Carry::default(), segment }
     }
 
-    /// The application begins to produce, a segment at a time, at its rate.
+    /// Starts the application, which produces whole segments at its rate.
     pub(super) fn start(&mut self, cx: &Cx<'_>) {
         if self.rate != Rate::ZERO {
             self.more_at = cx.now();
@@ -45,7 +45,7 @@ impl Supply {
         self.more_at += gap;
     }
 
-    /// Takes what has become ready. Whole segments only, so that a slow application makes no small packets.
+    /// Adds the segments that have become ready. They are whole, so that a slow application makes no small packets.
     pub(super) fn refill(&mut self, now: Time) {
         if self.rate == Rate::UNLIMITED {
             self.ready = u64::MAX;
@@ -57,7 +57,7 @@ impl Supply {
         }
     }
 
-    /// The application asks for something.
+    /// Takes a request of the application.
     pub(super) fn request(&mut self, request: Request) {
         let Request::Send(more) = request;
         self.ready = self.ready.saturating_add(more.as_u64());

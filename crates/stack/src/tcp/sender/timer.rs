@@ -5,17 +5,16 @@ use units::{Duration, Time};
 use crate::parts::Rtt;
 use crate::tcp::{Config, RtoFloor};
 
-/// The retransmission timer of a connection, and the estimator that sets it. Loss detection by time (RACK-TLP) lets it stand for an earlier
-/// deadline of its own.
+/// The retransmission timer of a connection and the estimator that sets it. RACK-TLP can set it to an earlier deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RetransmissionTimer {
-    /// When it expires; [`Time::NEVER`] where it is stopped.
+    /// When the timer expires; [`Time::NEVER`] if it is stopped.
     expires_at: Time,
     rtt: Rtt,
 }
 
 impl RetransmissionTimer {
-    /// Stopped.
+    /// A stopped timer.
     pub(super) fn new(config: &Config) -> Self {
         let rtt = Rtt::new(config.initial_rto, config.min_rto, config.max_rto);
         let rtt = if config.rto_floor == RtoFloor::Variation { rtt.floor_of_variation() } else { rtt };
@@ -28,18 +27,17 @@ impl RetransmissionTimer {
         self.rtt.sample(rtt);
     }
 
-    /// The estimator.
     #[inline]
     pub(super) const fn rtt(&self) -> &Rtt {
         &self.rtt
     }
 
-    /// It expired: the next timeout is twice as long [RFC6298 §5.5].
+    /// Doubles the next timeout [RFC6298 §5.5].
     pub(super) fn back_off(&mut self) {
         self.rtt.back_off();
     }
 
-    /// Restarts it.
+    /// Starts or restarts the timer.
     #[inline]
     pub(super) fn start(&mut self, now: Time) {
         self.expires_at = now + self.rtt.timeout();
@@ -57,12 +55,11 @@ impl RetransmissionTimer {
         self.expires_at = Time::NEVER;
     }
 
-    /// Lets it expire at another instant.
+    /// Sets the deadline.
     pub(super) fn set(&mut self, at: Time) {
         self.expires_at = at;
     }
 
-    /// When it expires.
     #[inline]
     pub(super) const fn expires_at(&self) -> Time {
         self.expires_at
