@@ -3,7 +3,7 @@
 use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::Time;
 
-/// One state machine alone, with its outputs.
+/// One state machine with its outputs.
 pub(crate) struct Bench {
     pub(crate) now: Time,
     pub(crate) meter: Meter,
@@ -20,13 +20,13 @@ impl Bench {
         Self { now: Time::ZERO, meter: Meter::default(), out, random: Random::new(seed, "bench", "") }
     }
 
-    /// Gives `input` to the state machine, now.
+    /// Gives `input` to the state machine at the present time.
     pub(crate) fn give(&mut self, machine: &mut impl Endpoint, input: Input<'_>) {
         let mut cx = Cx::new(self.now, ME, FLOW, &mut self.random, &mut self.meter, &mut self.out);
         machine.handle(input, &mut cx);
     }
 
-    /// Follows the deadlines of the state machine up to and including `end`. Returns what it sent on the way.
+    /// Advances time through the deadlines of the state machine up to and including `end`. Returns the packets that it sent.
     pub(crate) fn run(&mut self, machine: &mut impl Endpoint, end: Time) -> Vec<Packet> {
         let mut sent = self.sent();
         while machine.wake() <= end {
@@ -38,7 +38,7 @@ impl Bench {
         sent
     }
 
-    /// Takes what was sent since it was last asked for.
+    /// Takes the packets that were sent since the last call.
     pub(crate) fn sent(&mut self) -> Vec<Packet> {
         let Outputs { arena, outbox, .. } = &mut self.out;
         outbox
@@ -51,7 +51,7 @@ impl Bench {
             .collect()
     }
 
-    /// The values offered under `name` so far.
+    /// The values of the series `name` up to now.
     pub(crate) fn values(&self, name: &str) -> Vec<f64> {
         self.out.notes.pending.iter().filter(|note| note.name == name).map(|note| note.value).collect()
     }

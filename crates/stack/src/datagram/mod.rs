@@ -3,41 +3,41 @@
 use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label};
 use units::{Bytes, Carry, Duration, Rate, Time};
 
-/// Settings of one source.
+/// Settings of a datagram source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Size of a datagram on the wire.
     pub packet: Bytes,
-    /// When datagrams leave.
+    /// The departure times of datagrams.
     pub pattern: Pattern,
 }
 
-/// When datagrams leave. Rates include headers.
+/// The departure times of datagrams. Rates include headers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
-    /// Evenly.
+    /// At constant intervals.
     Constant {
         /// Mean rate.
         rate: Rate,
     },
-    /// With exponential gaps.
+    /// With exponential intervals.
     Poisson {
         /// Mean rate.
         rate: Rate,
     },
-    /// Evenly during on-times, not at all during off-times. Begins with an on-time.
+    /// At constant intervals during on-times, and not at all during off-times. The source starts with an on-time.
     OnOff {
         /// Rate while on.
         rate: Rate,
-        /// Length of an on-time.
+        /// Duration of an on-time.
         on: Spell,
-        /// Length of an off-time.
+        /// Duration of an off-time.
         off: Spell,
     },
 }
 
 impl Pattern {
-    /// The rate while it sends.
+    /// The rate while the source sends.
     pub const fn rate(&self) -> Rate {
         match *self {
             Self::Constant { rate } | Self::Poisson { rate } | Self::OnOff { rate, .. } => rate,
@@ -45,24 +45,24 @@ impl Pattern {
     }
 }
 
-/// The random length of an on- or off-time.
+/// The random duration of an on-time or off-time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spell {
-    /// Always the same.
+    /// Always the same duration.
     Constant(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
-    /// Pareto with this mean and shape > 1.
+    /// Pareto with this mean and a shape above 1.
     Pareto {
         /// Mean.
         mean: Duration,
-        /// Shape; the tail is heavy below 2.
+        /// Shape; below 2 the distribution has infinite variance.
         shape: f64,
     },
 }
 
 impl Spell {
-    /// Draws one length.
+    /// Draws a duration.
     pub fn draw(&self, random: &mut contract::Random) -> Duration {
         match *self {
             Self::Constant(length) => length,
@@ -72,19 +72,19 @@ impl Spell {
     }
 }
 
-/// A traffic source. The first datagram leaves at the start.
+/// A traffic source. The first datagram leaves when the source starts.
 #[derive(Clone, Debug)]
 pub struct Source {
     packet: Bytes,
     pattern: Pattern,
     to: Destination,
-    /// Number of the next datagram.
+    /// Sequence number of the next datagram.
     seq: u64,
-    /// When it leaves; never while stopped.
+    /// Departure of the next datagram; [`Time::NEVER`] while stopped.
     next: Time,
-    /// What whole nanoseconds could not express of the gaps so far.
+    /// The remainder of previous gaps below a nanosecond.
     carry: Carry,
-    /// End of the present on-time; never for sources that are always on.
+    /// End of the present on-time; [`Time::NEVER`] for sources that are always on.
     on_until: Time,
 }
 
@@ -115,7 +115,7 @@ impl Source {
         self.run(cx);
     }
 
-    /// Sends what is due: one datagram, for the driver comes back at once when another is.
+    /// Sends one datagram if it is due. If another is due as well, `wake` is not in the future.
     #[inline]
     fn run(&mut self, cx: &mut Cx<'_>) {
         if cx.now() < self.next {
@@ -123,7 +123,7 @@ impl Source {
         }
         cx.send(self.to, self.packet, Ecn::NotCapable, Header::Datagram { seq: self.seq }, Label::default());
         self.seq += 1;
-        // counted from when this one was due, so that a late driver does not lower the rate
+        // the interval starts when this datagram was due, so that a late driver does not lower the rate
         self.next += match self.pattern {
             Pattern::Constant { rate } | Pattern::OnOff { rate, .. } => {
                 let (gap, carry) = rate.serialise(self.packet, self.carry);
@@ -140,8 +140,8 @@ impl Source {
         }
     }
 
-    /// Moves the next datagram past off-times. What was left of its gap is waited out in the next on-time, so that the mean
-    /// rate over on-times is exact.
+    /// Moves the next datagram out of off-times. The rest of its gap continues in the next on-time, so that the mean rate over on-times is
+    /// exact.
     #[cold]
     fn skip_off_times(&mut self, cx: &mut Cx<'_>) {
         let Pattern::OnOff { on, off, .. } = self.pattern else { return };
@@ -149,7 +149,7 @@ impl Source {
             let left = self.next - self.on_until;
             let resumed = self.on_until + off.draw(cx.random());
             self.next = resumed + left;
-            // an on-time lasts at least a nanosecond, so that this ends
+            // an on-time lasts at minimum one nanosecond, so that the loop ends
             self.on_until = resumed + on.draw(cx.random()).max(SHORTEST_GAP);
             if self.on_until == Time::NEVER {
                 return;
@@ -175,17 +175,17 @@ impl Endpoint for Source {
     }
 }
 
-/// Counts what arrives and what is missing. The first datagram after the start sets the number that is expected.
+/// Counts datagrams that arrive and that are missing. The first datagram after the start sets the expected number.
 ///
-/// A datagram that arrives after a later one stays counted as missing and is not delivered: without memory it cannot be
-/// told from a copy.
+/// A datagram that arrives after a later one still counts as missing and is not delivered: without memory it cannot be distinguished from a
+/// duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct Sink {
     expected: Option<u64>,
 }
 
 impl Sink {
-    /// A sink that has seen nothing.
+    /// A sink that has received nothing.
     pub const fn new() -> Self {
         Self { expected: None }
     }
@@ -208,7 +208,7 @@ impl Endpoint for Sink {
     }
 }
 
-/// No two datagrams leave at the same instant, whatever the rate.
+/// Minimum gap: no two datagrams leave at the same instant.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
-//! The attachment of a source or a member to a name-based network: its signals to its access router, and their lifetimes.
+//! The attachment of a source or a member to a name-based network: its signals to its access router, and their repetition.
 
 use contract::{Address, Count, Cx, Ecn, Eid, GroupId, Header, Label, Signal};
 use units::{Duration, Rate, Time};
 
 use super::Config;
 
-/// The host's side of one group: asks its access router until that has accepted, repeats what it holds, and leaves.
+/// The host's part in one group. It sends `Publish` or `Join` to its access router until one is accepted, refreshes it, and leaves.
 #[derive(Clone, Debug)]
 pub struct Attachment {
     role: Role,
     group: GroupId,
     gumgid: Eid,
     access: Address,
-    /// The router that accepted: the access router, or one on the way there that took the join.
+    /// The router that accepted: the access router, or a router on the path to it that intercepted the join.
     above: Option<Address>,
     config: Config,
     state: State,
-    /// When something is to be repeated.
+    /// When the next signal is due.
     next: Time,
-    /// How long the present question has waited for its answer.
+    /// How long to wait for the answer to the present signal.
     wait: Duration,
     train: Train,
 }
@@ -32,33 +32,33 @@ enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Out,
-    /// `Publish` or `Join` was said.
+    /// `Publish` or `Join` was sent and is not yet accepted.
     Asking,
-    /// The access link is being measured.
+    /// The capacity of the access link is being measured.
     Probing,
     In,
 }
 
-/// What is known of a train of probes.
+/// The state of a train of probe packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Train {
     wanted: bool,
     tries: u8,
     last: Option<(u8, Time)>,
-    /// The shortest gap between two neighbours.
+    /// The minimum gap between two consecutive packets.
     gap: Option<Duration>,
 }
 
-/// Trains that are asked for before the access link counts as unknown.
+/// Number of probe trains that are requested before the capacity counts as unknown.
 const TRAINS: u8 = 3;
 
 impl Attachment {
-    /// A source of `group` behind the router `access`.
+    /// The source of `group` at the access router `access`.
     pub fn source(group: GroupId, gumgid: Eid, access: Address, config: &Config) -> Self {
         Self::new(Role::Source, group, gumgid, access, config)
     }
 
-    /// A member of `group` behind the router `access`.
+    /// A member of `group` at the access router `access`.
     pub fn member(group: GroupId, gumgid: Eid, access: Address, config: &Config) -> Self {
         Self::new(Role::Member, group, gumgid, access, config)
     }
@@ -83,12 +83,12 @@ impl Attachment {
         self.access
     }
 
-    /// The tree node that this host hangs from, as far as it knows: the router that accepted it last.
+    /// The tree node above this host: the router that accepted it last, and the access router before that.
     pub fn above(&self) -> Address {
         self.above.unwrap_or(self.access)
     }
 
-    /// Capacity of the access link towards this host, if it was measured.
+    /// Capacity of the access link towards this host; `None` if it was not measured.
     pub fn capacity(&self) -> Option<Rate> {
         let gap = self.train.gap?;
         let bits = u128::from(self.config.probe.as_u64()) * 8;
@@ -96,7 +96,7 @@ impl Attachment {
         Some(u64::try_from(bps).map_or(Rate::UNLIMITED, Rate::from_bps))
     }
 
-    /// Begins to ask. With `probe` the access link is measured before the attachment counts as made.
+    /// Starts to attach. With `probe`, the capacity of the access link is measured before the attachment is complete.
     pub fn start(&mut self, probe: bool, cx: &mut Cx<'_>) {
         self.train = Train { wanted: probe && self.config.probe_packets > 1, ..Train::default() };
         self.state = State::Asking;
@@ -104,7 +104,7 @@ impl Attachment {
         self.ask(self.config.retry, cx);
     }
 
-    /// Takes leave.
+    /// Leaves the group, or withdraws it at the source.
     pub fn stop(&mut self, cx: &mut Cx<'_>) {
         let (state, group) = (self.state, self.group);
         self.state = State::Out;
@@ -116,7 +116,7 @@ impl Attachment {
         }
     }
 
-    /// Takes a signal of the network, sent by `from`. True once, when the attachment is made.
+    /// Handles a signal that `from` sent. Returns true once, when the attachment is complete.
     pub fn on_signal(&mut self, signal: &Signal, from: Address, cx: &mut Cx<'_>) -> bool {
         if matches!(signal, Signal::Accepted { group } if *group == self.group) {
             self.follow(from, cx);
@@ -139,7 +139,7 @@ impl Attachment {
             (State::Probing, Signal::Probed { group, index }) if *group == self.group => {
                 self.on_probe(*index, cx)
             }
-            // what is left of a train, or an answer that came twice
+            // the rest of a train, or a duplicate answer
             (State::Probing, Signal::Accepted { .. }) | (State::In, Signal::Probed { .. }) => false,
             _ => {
                 cx.count(Count::Ignored, 1);
@@ -148,7 +148,8 @@ impl Attachment {
         }
     }
 
-    /// The way to the access router may have changed, and a join is taken by the first router on it: the one before is left.
+    /// Leaves the previous router if another one accepted: the path to the access router can change, and the first router on it intercepts
+    /// the join.
     fn follow(&mut self, above: Address, cx: &mut Cx<'_>) {
         if self.state == State::Out {
             return;
@@ -175,7 +176,7 @@ impl Attachment {
         false
     }
 
-    /// The deadline may have passed. True once, when the attachment is made.
+    /// Handles a deadline. Returns true once, when the attachment is complete.
     pub fn on_timer(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.next > cx.now() {
             return false;
@@ -193,7 +194,7 @@ impl Attachment {
         false
     }
 
-    /// When `on_timer` is wanted.
+    /// When `on_timer` is to be called next.
     pub const fn wake(&self) -> Time {
         self.next
     }

@@ -2,31 +2,31 @@
 
 use units::{Bytes, Duration};
 
-/// How sources, members, routers and the name resolution system speak. The paper leaves all of it to its reference on tree
-/// construction; every value is our choice.
+/// Settings of the signalling between sources, members, routers and the name resolution system. The paper refers to another work for tree
+/// construction, so every value is our choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Size of a signal on the wire.
     pub signal: Bytes,
-    /// What is held is repeated after this time.
+    /// Interval at which soft state is refreshed.
     pub refresh: Duration,
-    /// What was not repeated for this many refreshes is forgotten.
+    /// Number of refresh intervals after which state that was not refreshed is removed.
     pub lifetime: u32,
-    /// A question without an answer is repeated after this time, then after twice as long, up to four times as long.
+    /// Time after which a request without an answer is repeated. It doubles per repetition, up to four times this value.
     pub retry: Duration,
     /// Size of the packets that measure an access link.
     pub probe: Bytes,
-    /// How many of them, back to back: the shortest gap between two tells the capacity. Below two nothing is measured.
+    /// Number of probe packets that are sent back to back; the minimum gap between two gives the capacity. Below two nothing is measured.
     pub probe_packets: u8,
 }
 
 impl Config {
-    /// How long to wait for an answer, after having waited for `before` without success.
+    /// How long to wait for the next answer, after waiting for `before` without one.
     pub(super) fn longer(&self, before: Duration) -> Duration {
         (before * 2).clamp(self.retry, self.retry * 4)
     }
 
-    /// How long a word counts: so many refreshes, and the time to travel and to ask once more.
+    /// Lifetime of soft state: `lifetime` refresh intervals, and the time of one more request and its answer.
     pub(super) fn kept(&self) -> Duration {
         self.refresh * u64::from(self.lifetime) + self.retry
     }

@@ -10,22 +10,22 @@ use units::Time;
 
 use super::Config;
 
-/// Answers over the network; what is not registered again is forgotten.
+/// Answers resolution requests. Registrations that are not refreshed are removed.
 #[derive(Clone, Debug)]
 pub struct Resolver {
     config: Config,
     names: BTreeMap<Eid, Vec<(Registration, Time)>>,
-    /// No registration ends before.
+    /// No registration expires before this.
     next: Time,
 }
 
 impl Resolver {
-    /// One that knows nothing yet.
+    /// A resolver without registrations.
     pub fn new(config: &Config) -> Self {
         Self { config: config.clone(), names: BTreeMap::new(), next: Time::NEVER }
     }
 
-    /// How many names are bound to anything.
+    /// Number of names with registrations.
     pub fn names(&self) -> usize {
         self.names.len()
     }
@@ -40,7 +40,7 @@ impl Resolver {
         }
     }
 
-    /// Forgets what was not registered again.
+    /// Removes registrations that were not refreshed.
     fn forget(&mut self, now: Time) {
         self.names.values_mut().for_each(|known| known.retain(|(_, until)| *until > now));
         self.names.retain(|_, known| !known.is_empty());
@@ -48,7 +48,7 @@ impl Resolver {
         self.next = ends.min().unwrap_or(Time::NEVER);
     }
 
-    /// The tree nodes of a group that are nearest to its root, at most as many as an answer holds.
+    /// The tree nodes of a group that are closest to its root, as many as one answer holds.
     fn look_up(&self, gumgid: Eid, now: Time) -> (u8, [Registration; RESOLVED]) {
         let (mut count, mut nodes) = (0, [Registration::default(); RESOLVED]);
         let known = self.names.get(&gumgid).map_or(&[][..], Vec::as_slice);

@@ -13,22 +13,22 @@ use units::{Bytes, Duration, Time};
 
 use super::Config;
 
-/// What a router is told of a group beforehand: which of its parts is the group's, and how large its feedback is.
+/// The configuration of a group at routers: the scheme's part for it, and the size of its feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupPart {
-    /// Index of the scheme's part; `None` where the scheme has none in routers.
+    /// Index of the scheme's part; `None` if the scheme has none in routers.
     pub part: Option<usize>,
     /// Size of a feedback packet on the wire.
     pub feedback: Bytes,
 }
 
-/// A tree node, with the parts that schemes have in it.
+/// A tree node, with the router parts of schemes.
 ///
 /// # How it is driven
 ///
-/// As every [`contract::Router`]. The driver calls `takes` for every packet that arrives, since a join to any address is intercepted, and
-/// passes intercepted packets as [`RouterInput::Packet`] with the port. If [`Router::has_parts`] is true it reports arrivals and enqueued packets
-/// as well. Copies along the tree are in [`contract::Outputs::forwards`], signals and feedback in the outbox.
+/// It is a [`contract::Router`]. The driver calls `takes` for every packet that arrives, because a join to any address is intercepted, and
+/// passes intercepted packets as [`RouterInput::Packet`] with the port. If [`Router::has_parts`] is true, the driver reports arrivals and
+/// enqueued packets as well. Copies along the tree are in [`contract::Outputs::forwards`], signals and feedback in the outbox.
 pub struct Router<L> {
     config: Config,
     resolver: Address,
@@ -37,35 +37,35 @@ pub struct Router<L> {
     known: Vec<GroupPart>,
     /// The multicast name forwarding table (MNFT), by group.
     table: Vec<Option<Box<Group>>>,
-    /// No deadline of the table comes before.
+    /// No deadline of the table is before this.
     next: Time,
     words: Vec<GroupMessage>,
 }
 
-/// An entry of the table, and what keeps it alive.
+/// An entry of the table and its soft state.
 #[derive(Debug)]
 struct Group {
     gumgid: Eid,
     standing: Standing,
-    /// When the present standing wants something.
+    /// When the present state has something to send.
     due: Time,
-    /// How long the present question has waited for its answer.
+    /// How long to wait for the answer to the present request.
     wait: Duration,
     /// The tree node above, or the source at the root.
     parent: Option<Address>,
     incoming: Option<PortId>,
     source: Option<Address>,
-    /// Cost of the path from the root, as it was when the way up was last chosen; the maximum before that.
+    /// Cost of the path from the root when the upstream path was last chosen; [`u64::MAX`] before that.
     cost: u64,
-    /// Until then only tree nodes that cost less than this one did are joined: what hangs from this node costs more, and
-    /// joining it would lead round in a circle. By then whatever hung from it has given up as well.
+    /// Until this time the node joins only tree nodes of lower cost than its own: the nodes below it have higher costs, and joining one of
+    /// them would form a loop. After it the state of nodes that were below has expired.
     guarded_until: Time,
-    /// In the order of children's addresses.
+    /// Sorted by the address of the child.
     branches: Vec<Branch>,
     held: Vec<Held>,
 }
 
-/// What is known of a branch beside where it goes.
+/// The soft state of a branch.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     until: Time,
@@ -74,13 +74,13 @@ struct Held {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// The name resolution system was asked.
+    /// A request to the name resolution system is pending.
     Resolving,
-    /// A join is on its way to `target`, the tree node that lies best by what the name resolution system last said.
+    /// A join to `target` is pending. `target` is the best tree node in the last answer of the name resolution system.
     Joining { target: Registration },
-    /// On the tree, as long as the parent says so.
+    /// On the tree until `until`, unless the parent refreshes it.
     Joined { target: Registration, until: Time },
-    /// The source's access router, as long as the source says so.
+    /// The source's access router until `until`, unless the source refreshes it.
     Root { until: Time },
 }
 
@@ -109,7 +109,7 @@ impl Group {
         self.branches.binary_search_by_key(&child, |branch| branch.child)
     }
 
-    /// Whom joins are addressed to.
+    /// The address that joins are sent to.
     fn target(&self) -> Option<Registration> {
         match self.standing {
             Standing::Joining { target } | Standing::Joined { target, .. } => Some(target),
@@ -117,18 +117,18 @@ impl Group {
         }
     }
 
-    /// Whether `node` may be joined without going round in a circle, as far as can be told from here.
+    /// Whether the node may join `node` without a loop, as far as it can tell.
     fn may_join(&self, node: &Registration, now: Time) -> bool {
         let nearer = node.cost < self.cost;
         let held = self.target().is_some_and(|target| target.at == node.at);
         let forgotten = now >= self.guarded_until && !self.on_tree();
-        // what asked this node hangs from it, unless it is known to lie nearer to the root
+        // a child is below this node, unless its cost shows that it is closer to the root
         let known_above = nearer && (self.cost != u64::MAX || node.cost == 0);
         let hangs = self.find(node.at).is_ok() && !known_above;
         !hangs && (nearer || held || forgotten)
     }
 
-    /// The way up is lost, or leads down.
+    /// Gives up the upstream path, because it is lost or leads to a child.
     fn let_go(&mut self, now: Time, kept: Duration) {
         (self.parent, self.incoming) = (None, None);
         self.standing = Standing::Resolving;
@@ -143,13 +143,13 @@ impl Group {
 }
 
 impl<L: RouterLaw> Router<L> {
-    /// A router with empty tables. `known` has a row for every group of the network.
+    /// A router with empty tables. `known` has one row per group of the network.
     pub fn new(config: &Config, resolver: Address, parts: Vec<L>, known: Vec<GroupPart>) -> Self {
         let table = known.iter().map(|_| None).collect();
         Self { config: config.clone(), resolver, parts, known, table, next: Time::NEVER, words: Vec::new() }
     }
 
-    /// Whether any scheme has a part here, which looks at every packet.
+    /// Whether a scheme has a part here, which then observes every packet.
     pub fn has_parts(&self) -> bool {
         !self.parts.is_empty()
     }
@@ -171,7 +171,7 @@ impl<L: RouterLaw> Router<L> {
         &mut self.parts[index]
     }
 
-    /// A group's packet: a copy for each branch, if it came by the interface that the table says.
+    /// Forwards a data packet of a group: one copy per branch, if the packet arrived on the incoming interface.
     #[inline]
     fn on_data(&mut self, packet: &Packet, from: PortId, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         let Some(group) = self.table.get_mut(packet.flow.index()).and_then(Option::as_deref_mut) else {
@@ -192,7 +192,7 @@ impl<L: RouterLaw> Router<L> {
         None
     }
 
-    /// A child's word for the part, or for the source where there is no part.
+    /// Passes feedback of a child to the scheme's part, or forwards it to the source if there is no part.
     fn on_feedback(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
         let id = GroupId(packet.flow.0);
         let Some(group) = self.table.get(id.index()).and_then(Option::as_deref) else {
@@ -203,7 +203,7 @@ impl<L: RouterLaw> Router<L> {
         }
         cx.count(Count::FeedbackReceived, 1);
         let Some(part) = self.known[id.index()].part else {
-            // nobody above would fold it either: it goes on as it is, its speaker's name on it
+            // no router above aggregates it either: it is forwarded with the address of its sender
             let Some((source, port)) = group.source.and_then(|to| Some((to, cx.next(to.node)?))) else {
                 return cx.count(Count::Ignored, 1);
             };
@@ -217,7 +217,7 @@ impl<L: RouterLaw> Router<L> {
         self.parts[part].on_report(&report, &mut RouterCx::new(cx, &mut self.words));
     }
 
-    /// Sends what the parts said.
+    /// Sends the messages of the parts.
     fn speak(&mut self, cx: &mut NodeCx<'_, '_>) {
         for word in self.words.drain(..) {
             let group = self.table.get(word.group.index()).and_then(Option::as_deref);
@@ -281,7 +281,7 @@ impl<L: RouterLaw> Router<L> {
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
         let led_up = group.parent == Some(child) && !matches!(group.standing, Standing::Root { .. });
         if led_up {
-            // it lost its memory, or its way up leads here now: this node finds one of its own
+            // the parent lost its state, or its upstream path leads here: this node resolves the name again
             group.let_go(cx.now(), self.config.kept());
         }
         let held = Held { until, accepted: group.on_tree() };
@@ -334,7 +334,7 @@ impl<L: RouterLaw> Router<L> {
         self.accept(id, source, from, cx);
     }
 
-    /// The name resolution system named tree nodes: the one that lies best is the way up, now or from the next refresh on.
+    /// Handles tree nodes that the name resolution system returned. The best one becomes the target of joins.
     fn on_resolved<'a>(
         &mut self,
         id: GroupId,
@@ -347,12 +347,12 @@ impl<L: RouterLaw> Router<L> {
         let through = |node: &Registration| {
             let usable = node.at != me && group.may_join(node, now);
             let cost = usable.then(|| cx.cost(node.at.node)).flatten()?;
-            // one more, so that costs grow down the tree over links without delay as well
+            // plus one, so that costs grow down the tree over links without delay as well
             Some(node.cost.saturating_add(cost).saturating_add(1))
         };
         let reachable = nodes.filter_map(|node| Some((through(node)?, *node)));
-        // the root if it is known, since what the others cost may be long ago, and two would send each other round in a circle;
-        // a join for it goes no further than to the first tree node on the way
+        // the root is preferred if it is known: the costs of the other nodes may be stale, and two nodes could choose each other; a join to
+        // the root is intercepted by the first tree node on the path
         let best = reachable.min_by_key(|(cost, node)| (node.cost > 0, *cost, node.at));
         let Some((cost, target)) = best else { return };
         let first = group.standing == Standing::Resolving;
@@ -372,23 +372,23 @@ impl<L: RouterLaw> Router<L> {
         let (refresh, until) = (self.config.refresh, now + self.config.kept());
         let wants = |group: &&mut Group| !matches!(group.standing, Standing::Root { .. });
         let Some(group) = self.entry_mut(id).filter(wants) else {
-            // nobody here wants it any more
+            // no longer wanted here
             return match self.knows(id) {
                 true => self.say(id, above, Signal::Leave { group: id }, cx),
                 false => cx.count(Count::Ignored, 1),
             };
         };
         let Some(target) = group.target() else {
-            // the way up was lost since that was asked
+            // the upstream path was lost after the join
             return cx.count(Count::Ignored, 1);
         };
         let first = !group.on_tree();
         if let Ok(at) = group.find(above) {
             if !first {
-                // two joins that crossed: the other one hangs from this node
+                // two joins crossed: the other node is a child of this one
                 return cx.count(Count::Ignored, 1);
             }
-            // it is on the tree and this node is not: it found a way of its own
+            // the other node is on the tree and this one is not: it has another upstream path
             group.remove(at);
         }
         let old = group.parent.replace(above).filter(|old| *old != above);
@@ -407,7 +407,7 @@ impl<L: RouterLaw> Router<L> {
         }
     }
 
-    /// Follows the deadlines of the table.
+    /// Handles expired deadlines of the table.
     fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
         let (now, kept) = (cx.now(), self.config.kept());
         let mut next = Time::NEVER;
@@ -427,7 +427,7 @@ impl<L: RouterLaw> Router<L> {
                 Standing::Joined { until, .. } if until <= now => {
                     let parent = group.parent;
                     group.let_go(now, kept);
-                    // if it is there all the same, it shall not go on sending
+                    // if the parent still exists, it must not continue to send
                     parent.into_iter().for_each(|old| self.say(id, old, Signal::Leave { group: id }, cx));
                 }
                 _ => {}
@@ -446,7 +446,7 @@ impl<L: RouterLaw> Router<L> {
         self.next = next;
     }
 
-    /// Says what the standing of the group wants said now.
+    /// Sends the request or refresh that the state of the group requires.
     fn ask(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
         let (config, resolver, now) = (self.config.clone(), self.resolver, cx.now());
         let Some(group) = self.entry_mut(id) else { return };
@@ -462,7 +462,7 @@ impl<L: RouterLaw> Router<L> {
         if let Some(target) = target {
             self.say(id, target.at, Signal::Join { group: id, gumgid }, cx);
         }
-        // who has a way up asks as well: it may not lead there any more, or another one may be better now
+        // a node with an upstream path resolves the name as well, because the path may be invalid or a better one may exist
         let just_told = first && matches!(standing, Standing::Joining { .. });
         if !is_root && !just_told {
             self.say(id, resolver, Signal::Resolve { group: id, gumgid }, cx);
@@ -472,7 +472,7 @@ impl<L: RouterLaw> Router<L> {
         }
     }
 
-    /// Leaves the tree if nobody hangs from this node.
+    /// Leaves the tree if this node has no branches.
     fn prune(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
         let Some(group) = self.entry_mut(id) else { return };
         if !group.branches.is_empty() || matches!(group.standing, Standing::Root { .. }) {
@@ -488,7 +488,7 @@ impl<L: RouterLaw> Router<L> {
         }
     }
 
-    /// The source is gone: this node is the root no longer.
+    /// Stops being the root, because the source is gone.
     fn step_down(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
         let (now, kept) = (cx.now(), self.config.kept());
         let Some(group) = self.entry_mut(id) else { return };
@@ -500,7 +500,7 @@ impl<L: RouterLaw> Router<L> {
         self.next = self.next.min(due);
     }
 
-    /// Tells all children that did not hear it that they are on the tree.
+    /// Sends `Accepted` to all children that did not receive it.
     fn welcome(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
         let Some(group) = self.table[id.index()].as_deref_mut() else { return };
         let branches = group.branches.iter().zip(&mut group.held);
@@ -510,7 +510,7 @@ impl<L: RouterLaw> Router<L> {
         waiting.into_iter().for_each(|branch| self.accept(id, branch.child, branch.port, cx));
     }
 
-    /// Tells a neighbour that it is on the tree, by the port that the group's packets will take.
+    /// Sends `Accepted` to a neighbour, on the port on which the group's packets leave.
     fn accept(&self, id: GroupId, to: Address, port: PortId, cx: &mut NodeCx<'_, '_>) {
         cx.count(Count::Signals, 1);
         let packet = Packet {

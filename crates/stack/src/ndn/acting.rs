@@ -17,7 +17,7 @@ use super::nonces::DeadNonces;
 use super::pit::Pit;
 use super::store::ContentStore;
 
-/// All that a forwarder has beside its parts and its routes.
+/// The state of a forwarder, except its strategy, link part and routes.
 pub(super) struct Core {
     pub config: Config,
     pub names: Arc<Names>,
@@ -27,20 +27,20 @@ pub(super) struct Core {
     pub dead: DeadNonces,
     pub lanes: Lanes,
     pub counters: Counters,
-    /// Interests that the link part refused while its timer ran: the strategy has yet to hear of them.
+    /// Interests that the link part refused during its timer and that the strategy must be told of.
     pub refusals: Vec<(Pending, FaceId, NackReason)>,
     pub strategy_random: Random,
     pub law_random: Random,
 }
 
 impl Core {
-    /// Whether a packet of its own can come back to the node: there are two ways out.
+    /// Whether a packet of this node can return to it: it has more than one link.
     #[inline]
     pub(super) fn in_a_loop(&self) -> bool {
         self.faces.links() > 1
     }
 
-    /// Ends an entry: nothing is expected of its upstreams any longer.
+    /// Removes an entry. Its upstreams no longer count as pending.
     #[inline]
     pub(super) fn end(&mut self, pending: Pending) {
         let Some(name) = self.pit.entry(pending).map(|entry| entry.name) else { return };
@@ -57,7 +57,7 @@ impl Core {
         self.pit.end(pending);
     }
 
-    /// Says no to one downstream.
+    /// Sends a NACK to one downstream.
     fn refuse(&mut self, pending: Pending, downstream: FaceId, reason: NackReason, cx: &mut NodeCx<'_, '_>) {
         let record = self.pit.ins(pending).find(|record| record.face == downstream.0);
         let (Some(record), Some(entry)) = (record, self.pit.entry(pending)) else { return };
@@ -73,14 +73,14 @@ impl Core {
             hops: 0,
         };
         self.pit.forget(pending, downstream);
-        // who has stopped waiting is told nothing
+        // a downstream whose Interest has expired gets no answer
         if record.expires > cx.now() {
             self.counters.add(Tally::NacksOut);
             self.faces.send(&mut packet, downstream, cx);
         }
     }
 
-    /// The Interest of an entry as the latest of its downstreams sent it.
+    /// The Interest of an entry, as the downstream with the latest expiry sent it.
     fn rebuilt(&self, pending: Pending, cx: &NodeCx<'_, '_>) -> Option<(Packet, FaceId)> {
         let entry = self.pit.entry(pending)?;
         let latest = self.pit.ins(pending).max_by_key(|record| record.expires)?;
@@ -100,7 +100,7 @@ impl Core {
         Some((packet, FaceId(latest.face)))
     }
 
-    /// Writes that an Interest goes to a face.
+    /// Records that an Interest is sent to a face.
     #[inline]
     fn note_sent(&mut self, pending: Pending, name: Name, face: FaceId, nonce: u32, now: Time, held: bool) {
         let old = self.pit.send(pending, face, nonce, now, held);
@@ -113,12 +113,12 @@ impl Core {
     }
 }
 
-/// A strategy at work.
+/// The context of a strategy.
 pub(super) struct Deciding<'a, 'b, 'c, L> {
     pub core: &'a mut Core,
     pub law: &'a mut Option<L>,
     pub cx: &'a mut NodeCx<'b, 'c>,
-    /// The Interest that has just arrived, and where.
+    /// The Interest that is being processed, and its face.
     pub arrived: Option<(Pending, &'a Packet, FaceId)>,
 }
 
@@ -244,16 +244,16 @@ impl<L: LinkLaw> StrategyCx for Deciding<'_, '_, '_, L> {
     }
 }
 
-/// A link part at work.
+/// The context of a link part.
 pub(super) struct Shaping<'a, 'b, 'c> {
     pub core: &'a mut Core,
     pub cx: &'a mut NodeCx<'b, 'c>,
-    /// Its timer runs: it may let go of what it holds.
+    /// Called from the link part's timer, which may release queued Interests.
     pub timer: bool,
 }
 
 impl Shaping<'_, '_, '_> {
-    /// The first Interest of a lane that is still to go.
+    /// Removes the first Interest of a lane that is still pending.
     fn next(&mut self, lane: LaneId) -> Option<Held> {
         debug_assert!(self.timer, "lanes are released in `on_timer`");
         while self.timer {
@@ -315,7 +315,7 @@ impl LinkCx for Shaping<'_, '_, '_> {
     }
 }
 
-/// Time since an out-record's Interest left, if that can be told from Data.
+/// Time since the Interest of an out-record was sent; `None` if it was sent more than once.
 #[inline]
 pub(super) fn round_trip(record: Option<super::pit::Out>, now: Time) -> Option<Duration> {
     let record = record.filter(|record| !record.again && !record.held && record.refused.is_none())?;

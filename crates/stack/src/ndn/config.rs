@@ -6,14 +6,14 @@ use units::{Bytes, Duration, Rate};
 /// Settings of one forwarder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What it keeps of the Data that pass.
+    /// Its content store.
     pub store: Store,
-    /// How many nonces of ended Interests it has room for, to know a loop that is longer than an Interest stays pending; at least half as
-    /// many are remembered. Our choice: about a second of a busy link; the specification leaves it to the forwarder.
+    /// Capacity of the dead nonce list, which detects loops that last longer than an Interest is pending; at minimum half of it is used.
+    /// The default is our choice, about one second of a busy link; the specification leaves it to the forwarder.
     pub dead_nonces: u32,
-    /// Size of an Interest on the wire, where a consumer does not say otherwise.
+    /// Default size of an Interest on the wire.
     pub interest: Bytes,
-    /// What its parts assume as the size of a Data packet on the wire.
+    /// Size of a Data packet on the wire that its parts assume.
     pub data: Bytes,
 }
 
@@ -23,99 +23,99 @@ impl Default for Config {
     }
 }
 
-/// A content store.
+/// Settings of a content store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Store {
-    /// What goes when it is full.
+    /// Replacement policy.
     pub policy: Policy,
-    /// How many Data packets it holds.
+    /// Capacity in Data packets.
     pub size: u32,
 }
 
-/// What a full content store forgets.
+/// Replacement policy of a content store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// There is no store.
+    /// No store.
     #[default]
     None,
-    /// What was asked for least recently.
+    /// Removes the least recently used Data.
     Lru,
-    /// What came first.
+    /// Removes the oldest Data.
     Fifo,
 }
 
 /// Settings of one producer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProducerConfig {
-    /// What it serves: this prefix and those below.
+    /// The prefix that it serves, with all names below.
     pub prefix: NameId,
     /// Payload of a Data packet.
     pub payload: Bytes,
     /// Size of a Data packet on the wire.
     pub data: Bytes,
-    /// Time from an Interest to its Data. Interests do not wait for each other.
+    /// Time from an Interest to its Data. Interests are processed in parallel.
     pub delay: Duration,
 }
 
 /// Settings of one consumer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsumerConfig {
-    /// What it asks for: segments of this prefix.
+    /// The prefix whose segments it requests.
     pub prefix: NameId,
     /// Size of an Interest on the wire.
     pub interest: Bytes,
-    /// Size of the Data packets that it expects, on the wire. Windows and rates of its law are counted in such packets.
+    /// Size of a Data packet on the wire. Windows and rates of the law are counted in such packets.
     pub data: Bytes,
-    /// Their payload.
+    /// Payload of a Data packet.
     pub payload: Bytes,
-    /// How long an Interest stays pending.
+    /// Lifetime of an Interest.
     pub lifetime: Duration,
-    /// Without a congestion law: the rate at which it asks, as the rate of the Data on the wire.
+    /// Without a congestion law: the rate of requests, given as the rate of Data on the wire.
     pub rate: Rate,
-    /// Without a congestion law: whether the gaps between its Interests are all alike.
+    /// Without a congestion law: the distribution of the gaps between Interests.
     pub gaps: Gaps,
-    /// Which segments it asks for, and when.
+    /// Which segments are requested, and when.
     pub pattern: Pattern,
-    /// How much payload it asks for, then done; unlimited where it never ends.
+    /// How much payload is requested in all; [`Bytes::UNLIMITED`] for no end.
     pub size: Bytes,
-    /// With a window law: the initial window, in Data packets.
+    /// Initial window of a window law, in Data packets.
     pub initial_window: u32,
-    /// Its clock ticks so often: Interests wait for the next tick and leave back to back. Zero for a clock that is exact.
+    /// Tick of a coarse clock: Interests wait for the next tick and leave back to back. Zero for an exact clock.
     pub tick: Duration,
-    /// The clock ticks so long after each multiple of `tick`; less than `tick`.
+    /// Offset of the ticks from multiples of `tick`, below `tick`.
     pub tick_phase: Duration,
-    /// Its node lets Interests go a random time of up to so long later, even between zero and this; what is generated meanwhile leaves with
-    /// them. Zero for none.
+    /// Maximum of a random delay, uniform from zero, before an Interest leaves. Interests that are generated meanwhile leave with it. Zero
+    /// for none.
     pub jitter: Duration,
-    /// It understands marks. Otherwise its packets say so, and are not marked.
+    /// Whether it is ECN-capable. Otherwise its packets are not marked.
     pub marks: bool,
-    /// How many windows of Data an episode lasts, in which congestion events count as one: 1 for conservative window adaptation, 0
-    /// where every event is an episode of its own.
+    /// Length of an episode in windows of Data. Congestion events in one episode count as one: 1 for conservative window adaptation, 0 if
+    /// every event is an episode.
     pub episode: f64,
-    /// What belongs to an episode.
+    /// How an event is assigned to an episode.
     pub episode_check: EpisodeCheck,
-    /// How often a segment is asked for again before it is given up; [`u32::MAX`] for no limit. With 0 there are no timeouts either: what
-    /// has not come when its lifetime is over is given up.
+    /// Number of retransmissions of a segment before it is given up; [`u32::MAX`] for no limit. With 0 there is no retransmission timeout:
+    /// a segment is given up when its Interest expires.
     pub retries: u32,
     /// Its retransmission timeout.
     pub timeout: Timeout,
 }
 
-/// What has to lie beyond the recovery point of the last cut, so that a congestion event begins another episode and may cut again.
+/// Which segment must be above the recovery point of the last reduction for a congestion event to begin another episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodeCheck {
-    /// The segment that was lost or refused; for a mark the highest segment whose Data has come. The recovery point is the highest segment
-    /// asked for before the cut, so that its losses, however late they are noticed, and those of retransmissions belong to the episode
+    /// The segment that was lost or refused; for a mark, the highest segment whose Data arrived. The recovery point is the highest segment
+    /// requested before the reduction. Its losses and those of retransmissions belong to the episode, however late they are detected
     /// [ndn-tools 22.12: catchunks].
     Segment,
-    /// The highest segment whose Data has come, whatever was lost. The recovery point is the next segment to be asked for. A loss that
-    /// is noticed after the first new Data cuts again [ndnSIM 2.8: ndn-consumer-pcon; ndn-tools until 22.02].
+    /// The highest segment whose Data arrived, whichever was lost. The recovery point is the next segment to be requested. A loss that is
+    /// detected after the first new Data causes another reduction [ndnSIM 2.8: ndn-consumer-pcon; ndn-tools until 22.02].
     Highest,
 }
 
-/// When a consumer retransmits.
+/// The retransmission timeout of a consumer.
 ///
-/// The timeout is k·max(`min`, srtt + 4·var), at most `max`; k doubles with every segment that expires and is 1 again after a sample.
+/// The timeout is k·max(`min`, srtt + 4·var), at most `max`. k doubles with every segment that expires and is reset to 1 by a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
     /// Before the first sample.
@@ -126,12 +126,12 @@ pub struct Timeout {
     pub max: Duration,
     /// Maximum factor k.
     pub backoff: u32,
-    /// Timers are looked at on multiples of this; zero where they expire to the nanosecond.
+    /// Timers are checked at multiples of this; zero if they expire exactly.
     pub scan: Duration,
 }
 
 impl Timeout {
-    /// As ndnSIM's consumers have it [ndnSIM 2.8: ndn-consumer, ndn-rtt-estimator].
+    /// The values of ndnSIM's consumers [ndnSIM 2.8: ndn-consumer, ndn-rtt-estimator].
     pub const DEFAULT: Self = Self {
         initial: Duration::from_secs(1),
         min: Duration::from_millis(200),
@@ -141,44 +141,44 @@ impl Timeout {
     };
 }
 
-/// Which segments a consumer asks for, and when its law permits any.
+/// Which segments a consumer requests, and when they become available to its law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
-    /// 0, 1, 2 and so on.
+    /// Segments 0, 1, 2 and so on.
     Sequential,
-    /// The same, but they are wanted in batches, the first at the start.
+    /// The same in batches, the first at the start.
     Batches {
-        /// Segments in a batch.
+        /// Segments per batch.
         size: u32,
-        /// Time from one to the next.
+        /// Time between two batches.
         every: Duration,
     },
-    /// Whole contents of a catalogue, one after the other, each drawn by its popularity: p(i) ∝ 1/(i + `shift`)^`exponent` for
-    /// i = 1, 2 … `contents` (Zipf–Mandelbrot). Segment j of content i is segment (i − 1)·`segments` + j of the prefix.
+    /// Whole contents of a catalogue, one after the other, each drawn by its popularity: p(i) ∝ 1/(i + `shift`)^`exponent` for i = 1, 2 …
+    /// `contents` (Zipf–Mandelbrot). Segment j of content i is segment (i − 1)·`segments` + j of the prefix.
     Zipf {
-        /// Contents of the catalogue.
+        /// Number of contents in the catalogue.
         contents: u32,
-        /// Segments of each of them.
+        /// Segments per content.
         segments: u32,
-        /// How steeply popularity falls.
+        /// Zipf exponent.
         exponent: f64,
-        /// How flat it is at the top.
+        /// Mandelbrot's shift, which flattens the popularity of the first contents.
         shift: f64,
     },
 }
 
-/// Gaps between the Interests of a consumer without a congestion law.
+/// Distribution of the gaps between Interests, without a congestion law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// All alike.
+    /// Constant.
     Even,
     /// Exponential.
     Exponential,
 }
 
 impl ConsumerConfig {
-    /// A consumer of Data with `payload` bytes each, with the usual sizes and lifetime, that asks for one segment after the other without
-    /// an end, each once, at a constant `rate` of Data on the wire.
+    /// A consumer of Data with `payload` bytes, default sizes and lifetime. It requests each segment in order once, without end, at a
+    /// constant `rate` of Data on the wire.
     pub const fn new(prefix: NameId, payload: Bytes, rate: Rate) -> Self {
         let data = Bytes::new(payload.as_u64() + OVERHEAD.as_u64());
         Self {
@@ -203,13 +203,13 @@ impl ConsumerConfig {
         }
     }
 
-    /// The same, under a congestion law, and what is lost is asked for again until it comes.
+    /// The same with a congestion law and retransmission without limit.
     pub const fn with_law(prefix: NameId, payload: Bytes) -> Self {
         Self { retries: u32::MAX, ..Self::new(prefix, payload, Rate::ZERO) }
     }
 }
 
-/// Our choice: a short name, nonce, lifetime and link header.
+/// Default size of an Interest. Our choice: a short name, nonce, lifetime and link header.
 pub const INTEREST: Bytes = Bytes::new(50);
-/// What a Data packet adds to its payload. Our choice: name, signature and link header, as ndnSIM's Data has them.
+/// Overhead of a Data packet. Our choice: name, signature and link header, as in ndnSIM's Data.
 pub const OVERHEAD: Bytes = Bytes::new(76);

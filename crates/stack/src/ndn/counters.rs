@@ -1,6 +1,6 @@
 //! Counters of a forwarder.
 
-/// What happened, and how often.
+/// The counters of a forwarder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     pub(super) counts: [u64; Tally::ALL.len()],
@@ -10,36 +10,36 @@ pub struct Counters {
     pub pending_peak: u64,
     /// Data packets in the content store now.
     pub stored: u64,
-    /// Operations of its parts, as far as they count them: see [`contract::LinkLaw::operations`].
+    /// Operations of its parts, if they count them: see [`contract::LinkLaw::operations`].
     pub operations: u64,
 }
 
-/// A thing that a forwarder counts. Packets from and to endpoints on its node count like those of links.
+/// An event that a forwarder counts. Packets from and to endpoints of its node count like those of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tally {
-    /// Interests that came.
+    /// Interests received.
     InterestsIn,
-    /// Interests that went.
+    /// Interests sent.
     InterestsOut,
-    /// Data that came.
+    /// Data received.
     DataIn,
-    /// Data that went.
+    /// Data sent.
     DataOut,
-    /// NACKs that arrived.
+    /// NACKs received.
     NacksIn,
-    /// NACKs that left.
+    /// NACKs sent.
     NacksOut,
     /// Interests that the content store answered.
     Hits,
-    /// Interests that the content store was asked for without success.
+    /// Interests that the content store could not answer.
     Misses,
-    /// Interests that joined those of another face for the same name.
+    /// Interests aggregated into the PIT entry of another face.
     Aggregated,
-    /// Interests from a face that waited for the same name already.
+    /// Interests from a face that has a pending Interest for the same name.
     Repeated,
-    /// Interests NACKed as loops: their nonce was seen before.
+    /// Interests NACKed as duplicates (loops): their nonce was seen before.
     Loops,
-    /// Interests NACKed because no next hop is known for their name.
+    /// Interests NACKed because no route is known for their name.
     NoRoute,
     /// Interests that the link part delayed in one of its queues.
     Delayed,
@@ -47,16 +47,16 @@ pub enum Tally {
     Nacked,
     /// Interests that the link part dropped.
     Policed,
-    /// Pending Interests that expired without an answer.
+    /// Pending Interests that expired.
     Expired,
-    /// Data dropped because nobody waited for it.
+    /// Data dropped because no matching Interest was pending.
     Unsolicited,
     /// NACKs dropped because no matching Interest was pending.
     Stale,
 }
 
 impl Tally {
-    /// All of them, in order.
+    /// All events, in order.
     pub const ALL: [Self; 18] = [
         Self::InterestsIn,
         Self::InterestsOut,
@@ -78,7 +78,7 @@ impl Tally {
         Self::Stale,
     ];
 
-    /// Its column in tables.
+    /// The column of the event in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::InterestsIn => "interests_in",
@@ -104,7 +104,7 @@ impl Tally {
 }
 
 impl Counters {
-    /// One count.
+    /// The count of one event.
     #[inline]
     pub const fn count(&self, what: Tally) -> u64 {
         self.counts[what as usize]
@@ -115,7 +115,7 @@ impl Counters {
         self.counts[what as usize] += 1;
     }
 
-    /// What was counted since these counters stood at `base`. Sizes and the peak stay what they are.
+    /// The counts since `base`. Sizes and the peak are not differences.
     pub fn since(&self, base: &Self) -> Self {
         let mut since = self.clone();
         since.counts.iter_mut().zip(base.counts).for_each(|(count, base)| *count -= base);
@@ -123,7 +123,7 @@ impl Counters {
         since
     }
 
-    /// The share of Interests that the content store answered, of those it was asked for; `None` where it was not asked.
+    /// Share of Interests that the content store answered; `None` if it was not searched.
     pub fn hit_ratio(&self) -> Option<f64> {
         let (hits, misses) = (self.count(Tally::Hits), self.count(Tally::Misses));
         (hits + misses > 0).then(|| hits as f64 / (hits + misses) as f64)

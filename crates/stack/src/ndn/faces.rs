@@ -2,21 +2,21 @@
 
 use contract::{Address, EndpointId, FaceId, FaceView, NodeCx, Packet, PortId};
 
-/// Where the faces lead.
+/// The faces of a forwarder and where they lead.
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
-    /// In ascending order.
+    /// Sorted.
     ports: Vec<PortId>,
     /// The forwarder at the other end, by port.
     neighbours: Vec<Address>,
-    /// In ascending order.
+    /// Sorted.
     locals: Vec<EndpointId>,
     /// Interests sent and not yet answered, by face.
     pending: Vec<u32>,
 }
 
 impl Faces {
-    /// Faces for these links, each with the forwarder at its other end, and for these endpoints. Both stand in ascending order.
+    /// Faces for these links, each with the forwarder at its other end, and for these endpoints. Both must be sorted.
     pub fn new(links: &[(PortId, Address)], locals: &[EndpointId]) -> Self {
         debug_assert!(links.windows(2).all(|pair| pair[0].0 < pair[1].0));
         debug_assert!(locals.windows(2).all(|pair| pair[0] < pair[1]));
@@ -28,23 +28,23 @@ impl Faces {
         }
     }
 
-    /// The same faces, with nothing pending.
+    /// The same faces without pending Interests.
     pub fn emptied(&self) -> Self {
         Self { pending: vec![0; self.pending.len()], ..self.clone() }
     }
 
-    /// How many there are.
+    /// Number of faces.
     pub fn count(&self) -> u32 {
         self.pending.len() as u32
     }
 
-    /// How many of them are links; they come first.
+    /// Number of links among the faces; they come first.
     #[inline]
     pub fn links(&self) -> usize {
         self.ports.len()
     }
 
-    /// Whether it is a link.
+    /// Whether a face is a link.
     #[inline]
     pub fn is_link(&self, face: FaceId) -> bool {
         face.index() < self.ports.len()
@@ -68,7 +68,7 @@ impl Faces {
         Some(FaceId((self.ports.len() + index) as u32))
     }
 
-    /// Interests sent and not yet answered, by all faces together.
+    /// Interests sent and not yet answered, over all faces.
     pub fn outstanding(&self) -> u64 {
         self.pending.iter().map(|&pending| u64::from(pending)).sum()
     }
@@ -78,7 +78,7 @@ impl Faces {
         FaceView { face, link, pending: self.pending.get(face.index()).copied().unwrap_or(0) }
     }
 
-    /// Lets a packet go.
+    /// Sends a packet on a face.
     #[inline]
     pub(super) fn send(&self, packet: &mut Packet, face: FaceId, cx: &mut NodeCx<'_, '_>) {
         if let Some(port) = self.ports.get(face.index()) {

@@ -4,20 +4,19 @@ use contract::{FibEntry, NameId, Names, NextHop};
 
 use super::table::Table;
 
-/// Next hops by prefix. A look-up costs a probe for each component of the name; how many names there are under a prefix does not
-/// matter.
+/// Next hops by prefix. A look-up costs one probe per component of the name, however many names are below a prefix.
 #[derive(Clone, Debug)]
 pub struct Fib {
-    /// From prefixes to rows. Rows stay, so that a prefix keeps its number.
+    /// From prefixes to rows. Rows are not removed, so that a prefix keeps its number.
     rows_of: Table,
     rows: Vec<Row>,
     /// The next hops of all rows.
     hops: Vec<NextHop>,
-    /// What was found last, at places given by the prefix: packets of few prefixes come after each other.
+    /// A cache of the last results, indexed by prefix: consecutive packets have few prefixes.
     latest: [Found; LATEST],
 }
 
-/// The row of the longest prefix.
+/// The row of the longest matching prefix.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     prefix: NameId,
@@ -25,7 +24,7 @@ struct Found {
 }
 
 const LATEST: usize = 16;
-/// No name has this prefix: numbers are below 2²⁴.
+/// Matches no name, because prefix numbers are below 2²⁴.
 const NOTHING: Found = Found { prefix: NameId(u32::MAX), row: 0 };
 
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +52,8 @@ impl Fib {
         Self::default()
     }
 
-    /// Replaces all entries. A prefix without next hops is no entry; one that was known keeps its number. Next hops of equal cost stay
-    /// in the order in which they are given.
+    /// Replaces all entries. A prefix without next hops is no entry; a known prefix keeps its number. Next hops of equal cost keep the
+    /// given order.
     pub fn set(&mut self, entries: &[(NameId, Vec<NextHop>)]) {
         self.hops.clear();
         self.latest = [NOTHING; LATEST];
@@ -71,8 +70,8 @@ impl Fib {
         }
     }
 
-    /// Gives next hops of one prefix other costs. The cheapest comes first; of those that cost the same, the ones that were next hops
-    /// before come first, in the order in which they stood. Next hops that are not among `hops` stay behind them.
+    /// Changes the costs of next hops of one prefix. The lowest cost comes first; next hops of equal cost keep their previous order. Next
+    /// hops that are not in `hops` stay behind.
     pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
         let mut entries: Vec<(NameId, Vec<NextHop>)> = self.rows.iter().map(|row| self.entry(row)).collect();
         match entries.iter_mut().find(|entry| entry.0 == prefix) {
@@ -110,18 +109,18 @@ impl Fib {
         }
     }
 
-    /// How many prefixes have next hops.
+    /// Number of prefixes with next hops.
     pub fn len(&self) -> usize {
         self.rows.iter().filter(|row| row.has_hops()).count()
     }
 
-    /// Whether no prefix has.
+    /// Whether no prefix has next hops.
     pub fn is_empty(&self) -> bool {
         self.hops.is_empty()
     }
 }
 
-/// Puts `hops` before the others of `known`, both by their costs.
+/// Puts `hops` before the other next hops of `known`, both sorted by cost.
 pub fn preferred(known: &mut Vec<NextHop>, hops: &[NextHop]) {
     let place = |hop: &NextHop| known.iter().position(|other| other.face == hop.face).unwrap_or(usize::MAX);
     let mut new = hops.to_vec();

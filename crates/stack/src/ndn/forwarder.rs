@@ -22,30 +22,31 @@ use super::pit::Pit;
 use super::store::ContentStore;
 use super::{Config, Policy};
 
-/// Series that a forwarder offers.
+/// Time series of a forwarder: name, unit, subject, meaning.
 pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Interests")];
 
-/// A forwarder of a node, with its strategy `S` and link part `L`.
+/// The forwarder of a node, with its strategy `S` and link part `L`.
 ///
 /// # How it is driven
 ///
-/// As every [`contract::Router`]. Before [`RouterInput::Start`] the driver sets next hops ([`Forwarder::set_routes`]); it may set them again, or
-/// [`prefer`](Forwarder::prefer) others, between two inputs. Packets that came over a link are [`RouterInput::Packet`] with the port, those of
-/// consumers and producers on the node [`RouterInput::Local`]. Where [`Forwarder::watches`] is true the driver shows offers to queues
-/// (`on_enqueue`), where [`Forwarder::watches_departures`] is true departures (`on_dequeue`); otherwise it can save the calls.
+/// It is a [`contract::Router`]. Before [`RouterInput::Start`] the driver sets next hops ([`Forwarder::set_routes`]). It may set them
+/// again, or change costs by [`prefer`](Forwarder::prefer), between two inputs. Packets from links are [`RouterInput::Packet`] with the
+/// port, those of consumers and producers on the node [`RouterInput::Local`]. If [`Forwarder::watches`] is true, the driver reports packets
+/// that are offered to queues (`on_enqueue`), and if [`Forwarder::watches_departures`] is true, departures (`on_dequeue`); otherwise it can
+/// skip the calls.
 pub struct Forwarder<S, L> {
     strategy: S,
     law: Option<L>,
     /// Whether its parts have deadlines at all.
     timed: bool,
-    /// The earliest of these. Kept, since it is asked for after every packet.
+    /// The earliest deadline of its parts, cached because it is needed after every packet.
     wake: Time,
     fib: Fib,
     core: Core,
 }
 
 impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
-    /// A forwarder with empty tables. The parts draw from `random`: the strategy from the first, the link part from the second.
+    /// A forwarder with empty tables. `random` has one stream for the strategy and one for the link part.
     pub fn new(
         config: &Config,
         names: Arc<Names>,
@@ -79,7 +80,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         self.ask_parts();
     }
 
-    /// Asks its parts for their deadlines, after they have been called.
+    /// Updates the cached deadline after the parts were called.
     #[inline]
     fn ask_parts(&mut self) {
         if self.timed {
@@ -92,7 +93,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         self.fib.set(routes);
     }
 
-    /// Gives next hops of one prefix other costs, see [`Fib::prefer`].
+    /// Changes the costs of next hops of one prefix, see [`Fib::prefer`].
     pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
         self.fib.prefer(prefix, hops);
     }
@@ -103,22 +104,22 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         fib.find(prefix, &core.names).map(|entry| entry.hops[0].face)
     }
 
-    /// Its routes.
+    /// Its forwarding information base.
     pub const fn fib(&self) -> &Fib {
         &self.fib
     }
 
-    /// Its pending Interests.
+    /// Its pending Interest table.
     pub const fn pit(&self) -> &Pit {
         &self.core.pit
     }
 
-    /// Whether its content store has the Data of a name.
+    /// Whether its content store contains the Data of a name.
     pub fn holds(&self, name: contract::Name) -> bool {
         self.core.store.has(name)
     }
 
-    /// Forgets the Data of a name, for drivers that know it to be stale.
+    /// Removes stale Data from the content store. Returns whether they were there.
     pub fn forget(&mut self, name: contract::Name) -> bool {
         self.core.store.forget(name)
     }
@@ -128,12 +129,12 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         &self.core.faces
     }
 
-    /// Whether its link part wants to see what is about to join a queue.
+    /// Whether its link part observes packets that are offered to a queue.
     pub fn watches(&self) -> bool {
         self.law.as_ref().is_some_and(L::watches)
     }
 
-    /// Whether its link part wants to see what leaves a queue.
+    /// Whether its link part observes departures from a queue.
     pub fn watches_departures(&self) -> bool {
         self.law.as_ref().is_some_and(L::watches_departures)
     }
@@ -143,18 +144,18 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         &self.strategy
     }
 
-    /// Its part at the links.
+    /// Its link part.
     pub const fn law_mut(&mut self) -> Option<&mut L> {
         self.law.as_mut()
     }
 
-    /// Puts another part at the links. Call before the first packet.
+    /// Replaces the link part. Call this before the first packet.
     pub fn set_law(&mut self, law: Option<L>) {
         self.law = law;
         self.watch_deadlines();
     }
 
-    /// What it counted.
+    /// Its counters.
     pub fn counters(&self) -> Counters {
         let parts = self.strategy.operations() + self.law.as_ref().map_or(0, L::operations);
         Counters {
@@ -166,12 +167,12 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         }
     }
 
-    /// Goes on counting from what an earlier forwarder of the node counted.
+    /// Continues the counters of a previous forwarder of the node.
     pub fn resume(&mut self, counters: Counters) {
         self.core.counters = counters;
     }
 
-    /// Begins to look for the peak again.
+    /// Resets the peak of pending Interests.
     pub fn rebase(&mut self) {
         self.core.pit.rebase();
     }
@@ -227,8 +228,8 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         None
     }
 
-    /// Whether a nonce was seen before: at another downstream, on the way out, or in an entry that has ended. A downstream that says
-    /// the same twice is no loop.
+    /// Whether a nonce was seen before: from another downstream, in a sent Interest, or in the dead nonce list. The same nonce from the
+    /// same downstream is a retransmission, not a loop.
     #[inline]
     fn loops(core: &Core, known: Option<Pending>, from: FaceId, name: contract::Name, nonce: u32) -> bool {
         if let Some(pending) = known {
@@ -244,7 +245,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         core.in_a_loop() && core.dead.has(name, nonce)
     }
 
-    /// Refuses an Interest that made no entry.
+    /// Sends a NACK for an Interest without an entry.
     #[cold]
     fn refuse(
         core: &mut Core,
@@ -267,7 +268,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         core.faces.send(&mut answer, to, cx);
     }
 
-    /// Answers an Interest from the store.
+    /// Answers an Interest from the content store.
     fn answer(
         core: &mut Core,
         law: &mut Option<L>,
@@ -332,7 +333,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
                 let way = Crossing { from, to: FaceId(record.face), note };
                 packet.flow = FlowId(record.flow);
                 if law.is_some() {
-                    // it may stamp each copy in its own way
+                    // the link part may label each copy differently
                     Self::send_data(core, law, &mut packet.clone(), way, cx);
                 } else {
                     Self::send_data(core, law, &mut packet, way, cx);
@@ -385,7 +386,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         }
     }
 
-    /// Follows the deadlines: of pending Interests, of the link part, of the strategy.
+    /// Handles expired deadlines of pending Interests, the link part and the strategy.
     fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         while let Some(pending) = self.core.pit.due(now) {

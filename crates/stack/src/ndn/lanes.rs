@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use contract::{FaceId, LaneId, LaneView, Packet, Pending};
 use units::{Bytes, Time};
 
-/// An Interest that waits.
+/// A queued Interest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub pending: Pending,
     pub face: FaceId,
     pub since: Time,
-    /// As it will leave.
+    /// The packet that will leave.
     pub packet: Packet,
 }
 

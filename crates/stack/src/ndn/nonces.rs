@@ -2,38 +2,38 @@
 
 use contract::Name;
 
-/// The latest nonces, each with its name: at least half as many as there is room for. The name and nonce are one number of 64 bits
-/// here; two different pairs meet in one with a probability of 2⁻⁶² each.
+/// The latest nonces with their names, at minimum half as many as the capacity. Name and nonce are combined into a key of 64 bits; the
+/// probability that two different pairs have the same key is 2⁻⁶².
 ///
-/// They stand in two halves. When the younger is full, the older is emptied and takes its place: nothing is taken out one by one. A line
-/// of the processor's cache has cells of both, and those of four segments that follow one another: of the lists of hundreds of routers few
-/// lines are near, so that what matters is how many are touched.
+/// The keys are in two halves. When the younger half is full, the older half is cleared and becomes the younger, so that keys are not
+/// removed one by one. A cache line of the processor contains cells of both halves and of four consecutive segments, which keeps the number
+/// of touched cache lines small in networks of hundreds of routers.
 #[derive(Clone, Debug, Default)]
 pub struct DeadNonces {
-    /// A power of two of them, or none.
+    /// Cache lines; the number is a power of two, or zero.
     lines: Box<[Line]>,
-    /// 64 less the binary logarithm of their number.
+    /// 64 minus the binary logarithm of the number of lines.
     shift: u32,
-    /// Which half of each line is the younger.
+    /// Index of the younger half.
     young: usize,
-    /// How many the younger half holds.
+    /// Number of keys in the younger half.
     len: usize,
     half: usize,
 }
 
-/// Cells of both halves. One of zero is empty.
+/// The cells of both halves. Zero is an empty cell.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Line([[u64; CELLS]; 2]);
 
-/// Cells of a half in a line.
+/// Cells per half in a line.
 const CELLS: usize = 4;
-/// The list grows when more than five of eight cells of a half are taken: from there on searches get long.
+/// The list grows when more than five of eight cells of a half are used, because searches become slow beyond that.
 const FULL: usize = 5;
 const OF: usize = 8;
 
 impl DeadNonces {
-    /// A list with room for `size`; with room for none it knows none.
+    /// A list with capacity `size`; with zero it stores nothing.
     pub fn new(size: u32) -> Self {
         Self { half: (size as usize).div_ceil(2), ..Self::default() }
     }
@@ -56,7 +56,7 @@ impl DeadNonces {
         self.len += usize::from(self.put(mix(name, nonce), self.young));
     }
 
-    /// Whether it is among them.
+    /// Whether the list contains a nonce of a name.
     #[inline]
     pub fn has(&self, name: Name, nonce: u32) -> bool {
         let key = mix(name, nonce);
@@ -80,7 +80,7 @@ impl DeadNonces {
         }
     }
 
-    /// Writes a key into the first cell that is empty. False where it was there.
+    /// Writes a key into the first empty cell. Returns false if it is present.
     #[inline]
     fn put(&mut self, key: u64, half: usize) -> bool {
         let mut at = self.home(key);
@@ -99,7 +99,7 @@ impl DeadNonces {
         }
     }
 
-    /// The line of a key, if there is a cell left.
+    /// The line where the search for a key starts.
     #[inline]
     fn home(&self, key: u64) -> usize {
         (key >> self.shift) as usize
@@ -120,7 +120,8 @@ impl DeadNonces {
     }
 }
 
-/// Above, where four neighbouring names stand; then which of them, and the nonce. Never zero, which stands for an empty cell.
+/// The key of a name and nonce. The upper bits select the line, which four consecutive names share; the lower bits are the name's cell and
+/// the nonce. It is never zero, the value of an empty cell.
 #[inline]
 const fn mix(name: Name, nonce: u32) -> u64 {
     let place = (name.key() / 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) & !0x3_ffff_ffff;
@@ -128,7 +129,7 @@ const fn mix(name: Name, nonce: u32) -> u64 {
     if key == 0 { 1 } else { key }
 }
 
-/// The cell of a line that a key takes if it is empty.
+/// The preferred cell of a key in its line.
 #[inline]
 const fn own(key: u64) -> usize {
     (key >> 32) as usize % CELLS
@@ -153,7 +154,7 @@ mod tests {
             for end in 1..=added.len() {
                 let (segment, nonce) = added[end - 1];
                 dead.add(name(segment), nonce);
-                // different ones, the latest first
+                // distinct pairs, the latest first
                 let mut latest: Vec<(u64, u32)> = Vec::new();
                 for pair in added[..end].iter().rev().filter(|_| half > 0) {
                     if !latest.contains(pair) {

@@ -11,12 +11,13 @@ use super::ProducerConfig;
 ///
 /// # How it is driven
 ///
-/// As every [`Endpoint`], beside a forwarder: [`Input::Packet`] is an Interest. Its Data is in the outbox when `handle` returns, or with a processing
-/// delay at [`Endpoint::wake`], where [`Input::Timer`] sends all that is due. The driver hands it to the forwarder of the node.
+/// It is an [`Endpoint`] beside a forwarder. [`Input::Packet`] is an Interest. Its Data is in the outbox when `handle` returns. With a
+/// processing delay, [`Input::Timer`] at [`Endpoint::wake`] sends all Data that are due. The driver hands Data to the forwarder of the
+/// node.
 #[derive(Clone, Debug)]
 pub struct Producer {
     config: ProducerConfig,
-    /// Answers that are not yet due, the first first: the delay is always the same.
+    /// Delayed answers in order; the delay is constant.
     waiting: VecDeque<Waiting>,
 }
 
@@ -48,7 +49,7 @@ impl Endpoint for Producer {
         match input {
             Input::Packet(packet) => {
                 let Header::Interest(interest) = packet.header else { return };
-                // Data of consumers that understand marks can be marked
+                // Data are ECN-capable if the consumer is
                 let ecn = if packet.ecn == Ecn::NotCapable { Ecn::NotCapable } else { Ecn::Capable };
                 if self.config.delay == units::Duration::ZERO {
                     self.answer(interest.name, packet.flow, ecn, cx);

@@ -5,16 +5,16 @@ use contract::{Data, Name};
 use super::config::{Policy, Store as Config};
 use super::table::Table;
 
-/// Data that passed, up to this many packets.
+/// A cache of Data with a limited number of packets.
 #[derive(Clone, Debug, Default)]
 pub struct ContentStore {
     config: Config,
     places: Table,
-    /// They stand in a ring of links, the next to go first.
+    /// The packets, linked in a ring in the order of replacement.
     kept: Vec<Kept>,
     first: u32,
     last: u32,
-    /// Places of Data that were forgotten.
+    /// Free places.
     free: Vec<u32>,
 }
 
@@ -35,23 +35,23 @@ impl ContentStore {
         Self { config, first: NONE, last: NONE, ..Self::default() }
     }
 
-    /// Whether it can hold anything.
+    /// Whether it has capacity.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.config.policy != Policy::None && self.config.size > 0
     }
 
-    /// How many Data packets it holds.
+    /// Number of Data packets.
     pub const fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether it holds none.
+    /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The Data of a name and its size on the wire, if it is here.
+    /// The Data of a name and its size on the wire. This counts as a use.
     pub fn find(&mut self, name: Name) -> Option<(Data, u32)> {
         let place = self.places.get(name.key())?;
         self.touch(place);
@@ -59,12 +59,12 @@ impl ContentStore {
         Some((Data { name, payload_bytes: kept.payload_bytes }, kept.size_bytes))
     }
 
-    /// Whether the Data of a name is here. This is no use of it.
+    /// Whether the store contains the Data of a name. This does not count as a use.
     pub fn has(&self, name: Name) -> bool {
         self.places.get(name.key()).is_some()
     }
 
-    /// Forgets the Data of a name; false where it is not here.
+    /// Removes the Data of a name. Returns whether they were there.
     pub fn forget(&mut self, name: Name) -> bool {
         let Some(place) = self.places.remove(name.key()) else { return false };
         self.unlink(place);
@@ -72,7 +72,7 @@ impl ContentStore {
         true
     }
 
-    /// Keeps Data that passes. Data that is here already counts as asked for.
+    /// Stores Data. If they are present, this counts as a use.
     pub fn keep(&mut self, data: Data, size_bytes: u32) {
         if !self.is_on() {
             return;

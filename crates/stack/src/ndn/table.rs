@@ -1,16 +1,16 @@
 //! The hash table of the forwarder: from a key of 64 bits to a slot number.
 //!
-//! A multiplicative hash selects a line of four cells. An entry whose cell is taken uses another cell, if necessary in the next line with a free one.
-//! The line that the hash selects counts such entries, so that a search knows where to stop and a removal moves nothing. Four consecutive keys, as
-//! consecutive segments have, share a line, which is one cache line of the processor; with hundreds of tables few lines are cached. The table is
-//! equal on every platform; it has no iteration. It grows by doubling and does not shrink.
+//! A multiplicative hash selects a line of four cells. A key whose cell is used takes another cell, if necessary in the next line with a
+//! free one. The line that the hash selects counts such keys, so that a search knows where to stop and a removal moves nothing. Four
+//! consecutive keys, such as those of consecutive segments, share a line, which is one cache line of the processor; this matters with
+//! hundreds of tables. The table has the same layout on every platform and no iteration. It grows by doubling and does not shrink.
 
-/// From keys to numbers.
+/// A map from keys to numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// A power of two of them, or none.
+    /// Lines; the number is a power of two, or zero.
     lines: Box<[Line]>,
-    /// 64 less the binary logarithm of their number.
+    /// 64 minus the binary logarithm of the number of lines.
     shift: u32,
     len: usize,
 }
@@ -20,18 +20,18 @@ pub struct Table {
 struct Line {
     keys: [u64; CELLS],
     values: [u32; CELLS],
-    /// Which cells are taken, a bit each.
+    /// One bit per used cell.
     taken: u32,
-    /// Keys that passed the line, since it was full when they came, and keys in it that are not in their own cell. Where there are neither,
-    /// who is not in his own cell is not there.
+    /// Number of keys that this line displaced to other lines because it was full, plus those in it that are not in their own cell. If
+    /// zero, a key that is not in its own cell is not in the table.
     elsewhere: u32,
 }
 
 const CELLS: usize = 4;
 const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], taken: 0, elsewhere: 0 };
-/// 2⁶⁴ divided by the golden ratio: consecutive numbers are spread as evenly as any can be.
+/// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers evenly.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The table grows when more than five of eight cells are taken: from there on many lines are full.
+/// The table grows when more than five of eight cells are used, because many lines are full beyond that.
 const FULL: usize = 5;
 const OF: usize = 8;
 
@@ -48,24 +48,24 @@ impl Line {
     }
 }
 
-/// The cell of its line where a key stands if it was free.
+/// The preferred cell of a key in its line.
 #[inline]
 const fn own(key: u64) -> usize {
     key as usize % CELLS
 }
 
 impl Table {
-    /// A table with nothing in it.
+    /// An empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many keys it holds.
+    /// Number of keys.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds none.
+    /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -79,7 +79,7 @@ impl Table {
         self.find(key).map(|(line, cell)| self.lines[line].values[cell])
     }
 
-    /// The number of `key`; if it has none, the one that `make` gives, and true.
+    /// The number of `key`. If it has none, inserts the result of `make` and returns true.
     #[inline]
     pub fn get_or_insert_with(&mut self, key: u64, make: impl FnOnce() -> u32) -> (u32, bool) {
         if (self.len + 1) * OF > self.lines.len() * CELLS * FULL {
@@ -94,7 +94,7 @@ impl Table {
         (value, true)
     }
 
-    /// Gives `key` the number `value`.
+    /// Inserts or replaces the number of `key`.
     pub fn insert(&mut self, key: u64, value: u32) {
         let (old, new) = self.get_or_insert_with(key, || value);
         if !new
@@ -105,7 +105,7 @@ impl Table {
         }
     }
 
-    /// Takes `key` out. Its number, if it had one.
+    /// Removes `key` and returns its number.
     #[inline]
     pub fn remove(&mut self, key: u64) -> Option<u32> {
         if self.lines.is_empty() {
@@ -122,7 +122,7 @@ impl Table {
         Some(line.values[cell])
     }
 
-    /// A key that stood elsewhere is to go.
+    /// Updates the counts of displaced keys before one is removed.
     #[cold]
     fn forget_detour(&mut self, home: usize, line: usize, aside: bool) {
         let mut at = home;
@@ -133,13 +133,13 @@ impl Table {
         self.lines[line].elsewhere -= u32::from(aside);
     }
 
-    /// Takes everything out.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.lines.fill(FREE);
         self.len = 0;
     }
 
-    /// The line where a key would stand if there were room.
+    /// The line of a key without displacement.
     #[inline]
     fn home(&self, key: u64) -> usize {
         ((key / CELLS as u64).wrapping_mul(SPREAD) >> self.shift) as usize
@@ -150,7 +150,7 @@ impl Table {
         (line + 1) & (self.lines.len() - 1)
     }
 
-    /// Where a key stands: line and cell. There are lines.
+    /// The line and cell of a key. The table must have lines.
     #[inline(always)]
     fn find(&self, key: u64) -> Option<(usize, usize)> {
         let home = self.home(key);
@@ -170,14 +170,14 @@ impl Table {
                 return Some((at, cell));
             }
             at = self.after(at);
-            // in a small table all lines can have keys that are out of place
+            // in a small table all lines can contain displaced keys
             if line.elsewhere == 0 || at == home {
                 return None;
             }
         }
     }
 
-    /// Writes a key that is not there. There is room: the table is never full.
+    /// Inserts a key that is not in the table. There is always a free cell, because the table grows before it is full.
     #[inline]
     fn put(&mut self, key: u64, value: u32) {
         let home = self.home(key);

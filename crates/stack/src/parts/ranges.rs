@@ -15,6 +15,7 @@ impl Ranges {
         Self { all: Vec::new(), gone: 0 }
     }
 
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.all.len() == self.gone

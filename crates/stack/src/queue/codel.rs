@@ -1,8 +1,8 @@
 //! CoDel: a FIFO that drops or marks packets after a persistent queueing delay [RFC 8289].
 //!
-//! A queue is good if some packet of every `interval` had less delay than `target`; such a queue absorbs bursts. Otherwise it is a standing queue,
-//! and packets are dropped at departure with increasing frequency, until one had less delay. The control depends neither on the size of the queue nor
-//! on the rate of the link.
+//! A queue is good if some packet in every `interval` had less delay than `target`; such a queue absorbs bursts. Otherwise it is a standing
+//! queue, and packets are dropped at departure with increasing frequency until one had less delay. The control depends neither on the size
+//! of the queue nor on the rate of the link.
 
 use std::collections::VecDeque;
 
@@ -20,14 +20,14 @@ contract::params! {
     mark: bool = true, from "our choice: a mark says the same and spares the packet";
 }
 
-/// The queue.
+/// The queue of a port.
 #[derive(Debug)]
 pub struct Codel {
     params: Params,
     limit: QueueLimit,
     packets: VecDeque<Waiting>,
     bytes: u64,
-    /// The largest packet so far: what counts as one packet's worth.
+    /// The largest packet up to now, which stands for the MTU.
     largest: u64,
     law: Law,
 }
@@ -39,16 +39,16 @@ struct Waiting {
     since: Time,
 }
 
-/// What it remembers of waits and drops.
+/// The state of the control law.
 #[derive(Clone, Debug)]
 struct Law {
-    /// When packets will have waited too long for a whole interval; never while they do not.
+    /// When the delay will have exceeded `target` for a whole interval; [`Time::NEVER`] while it does not.
     late_at: Time,
-    /// It drops.
+    /// Whether it is in the dropping state.
     dropping: bool,
-    /// When it drops the next one.
+    /// When the next drop is due.
     next: Time,
-    /// Drops since it began to drop, and what it began with.
+    /// Drops since it entered the dropping state, and the count with which it entered.
     count: u32,
     count_at_start: u32,
 }
@@ -70,7 +70,7 @@ impl ActiveQueue for Codel {
 }
 
 impl Codel {
-    /// Takes the first packet, and says whether it may be dropped: packets have waited too long for an interval.
+    /// Takes the first packet. Returns whether it may be dropped: the delay exceeded the target for an interval.
     #[inline]
     fn take(&mut self, now: Time) -> Option<(Waiting, bool)> {
         let Some(first) = self.packets.pop_front() else {
@@ -78,8 +78,8 @@ impl Codel {
             return None;
         };
         self.bytes -= u64::from(first.size_bytes);
-        // below the target, or no more than one packet is left                           [RFC 8289 §5, dodequeue]
-        // our choice: "one packet" is the largest that came so far, since links have no largest of their own
+        // below the target, or at most one packet is left                              [RFC 8289 §5, dodequeue] our choice: the size of
+        // "one packet" is the largest up to now, because links have no MTU
         if now - first.since < self.params.target || self.bytes <= self.largest {
             self.law.late_at = Time::NEVER;
             return Some((first, false));
@@ -91,7 +91,7 @@ impl Codel {
         Some((first, now >= self.law.late_at))
     }
 
-    /// When the next drop follows one at `from`.
+    /// When the next drop follows a drop at `from`.
     fn after(&self, from: Time, count: u32) -> Time {
         // t + INTERVAL / √count                                                          [RFC 8289 §5, control_law]
         from + self.params.interval.over_sqrt(count)
@@ -101,7 +101,7 @@ impl Codel {
     fn punish(&mut self, first: Waiting, cx: &mut PacketCx<'_>) -> Option<(Waiting, bool)> {
         let ecn = &mut cx.arena.get_mut(first.packet).ecn;
         if self.params.mark && *ecn != Ecn::NotCapable {
-            // our choice: a packet that carries a mark already carries this one too
+            // our choice: a packet that is marked already counts as marked again
             cx.marked += u64::from(*ecn == Ecn::Capable);
             *ecn = Ecn::Marked;
             return Some((first, true));
@@ -129,16 +129,16 @@ impl QueueDiscipline for Codel {
     fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId> {
         let now = cx.now;
         let Some((mut first, mut late)) = self.take(now) else {
-            // an empty queue is a good one
+            // an empty queue ends the dropping state
             self.law.dropping = false;
             return None;
         };
         if self.law.dropping {
             self.law.dropping = late;
-            // a long queue may be due for several drops at once                           [RFC 8289 §5, deque]
+            // a long queue may have several drops due at once                             [RFC 8289 §5, deque]
             while self.law.dropping && now >= self.law.next {
                 let taken = self.punish(first, cx);
-                // what was marked leaves, and the next mark is for another one
+                // a marked packet leaves, and the next mark is for another one
                 let marked = taken.is_some_and(|(next, _)| next.packet == first.packet);
                 late = taken.is_some_and(|(_, late)| late);
                 if late {
@@ -154,7 +154,7 @@ impl QueueDiscipline for Codel {
         } else if late {
             let taken = self.punish(first, cx);
             self.law.dropping = true;
-            // soon after the last time it goes on where it was, not from the beginning    [RFC 8289 §5, deque]
+            // soon after the last dropping state, the drop rate continues where it was   [RFC 8289 §5, deque]
             let before = self.law.count.wrapping_sub(self.law.count_at_start);
             let soon = now < self.law.next + sixteen(self.params.interval);
             self.law.count = if before > 1 && soon { before } else { 1 };
@@ -181,7 +181,7 @@ impl QueueDiscipline for Codel {
     }
 }
 
-/// How long a rate of drops is remembered [RFC 8289 §5].
+/// How long a drop rate is remembered [RFC 8289 §5].
 fn sixteen(interval: Duration) -> Duration {
     Duration::from_nanos(interval.as_nanos().saturating_mul(16))
 }

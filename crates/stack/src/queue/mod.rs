@@ -1,4 +1,5 @@
-//! Queue disciplines: who waits at a port, who is sent next, who is dropped or marked. Drop-tail is the port's own, in `sim`.
+//! Queue disciplines: which packets wait at a port, which is sent next, which are dropped or marked. Drop-tail is part of the port, in
+//! `sim`.
 //!
 //! A discipline that scenarios can select is one file and one line of the list below: see `docs/internals/queue-disciplines.md`.
 
@@ -18,7 +19,7 @@ pub use round_robin::RoundRobin;
 
 /// A queue discipline that scenarios can select (active queue management). Its name is that of its module.
 pub trait ActiveQueue: QueueDiscipline + Sized {
-    /// What it drops or marks, and where it is specified: one sentence.
+    /// One sentence: what it drops or marks, and its specification.
     const TITLE: &'static str;
 
     /// Its parameters.
@@ -27,30 +28,30 @@ pub trait ActiveQueue: QueueDiscipline + Sized {
     /// An empty queue.
     fn new(params: &Self::Params, limit: QueueLimit) -> Self;
 
-    /// Whether it marks packets that understand marks.
+    /// Whether it marks ECN-capable packets.
     fn can_mark(params: &Self::Params) -> bool;
 }
 
-/// Reads the parameters that a scenario gives.
+/// Reads parameters from a scenario.
 type Read<T> = fn(&[(String, ParamValue)]) -> Result<T, ParamError>;
 
-/// One row of the list.
+/// A row of the list of disciplines.
 pub struct Entry {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// One sentence.
+    /// One sentence that describes it.
     pub title: &'static str,
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
-    /// Reads a list of parameters and writes them all, defaults filled in.
+    /// Reads parameters and returns all of them, with defaults.
     pub resolve: Read<ParamList>,
-    /// Reads a list of parameters.
+    /// Reads parameters and returns the discipline with them.
     pub read: Read<DisciplineSpec>,
 }
 
 macro_rules! disciplines {
     ($($variant:ident($type:ty) = $module:ident;)*) => {
-        /// All that scenarios can select, in the order of names.
+        /// All disciplines that scenarios can select, sorted by name.
         pub const ALL: &[Entry] = &[$(Entry {
             name: stringify!($module),
             title: <$type as ActiveQueue>::TITLE,
@@ -72,12 +73,12 @@ macro_rules! disciplines {
                 match self { $(Self::$variant(_) => stringify!($module),)* }
             }
 
-            /// Its parameters, as a scenario would write them.
+            /// Its parameters, as in a scenario.
             pub fn list(&self) -> ParamList {
                 match self { $(Self::$variant(params) => params.list(),)* }
             }
 
-            /// Whether it marks packets that understand marks.
+            /// Whether it marks ECN-capable packets.
             pub fn can_mark(&self) -> bool {
                 match self { $(Self::$variant(params) => <$type>::can_mark(params),)* }
             }
@@ -88,7 +89,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// Any queue that is not drop-tail.
+        /// Any queue except drop-tail.
         #[allow(missing_docs, reason = "each variant is the discipline of its name")]
         #[derive(Debug, Delegate)]
         #[delegate(QueueDiscipline)]
@@ -104,7 +105,7 @@ disciplines! {
     Red(red::Red) = red;
 }
 
-/// The entry called `name`.
+/// The discipline called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name == name)
 }

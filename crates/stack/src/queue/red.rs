@@ -41,7 +41,7 @@ contract::params! {
     order min_th <= max_th;
 }
 
-/// The queue.
+/// The queue of a port.
 #[derive(Debug)]
 pub struct Red {
     law: Law,
@@ -52,7 +52,7 @@ pub struct Red {
     average: u64,
     /// count: packets since the last one that was dropped or marked; −1 while the average is below min_th.
     count: i64,
-    /// q_time: since when the link has had nothing to send.
+    /// q_time: when the link became idle; `None` while it is busy.
     idle_since: Option<Time>,
 }
 
@@ -61,7 +61,7 @@ pub struct Red {
 struct Law {
     min: u64,
     max: u64,
-    /// From this average on each packet is dropped.
+    /// The average from which every packet is dropped.
     certain: u64,
     max_p: u64,
     /// 1 − w_q, with 63 binary places.
@@ -71,13 +71,13 @@ struct Law {
     mark: bool,
 }
 
-/// What becomes of an arriving packet that finds room.
+/// The decision about an arriving packet that finds room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Keep,
-    /// At random: it is dropped or marked.
+    /// Drop or mark at random.
     Chance,
-    /// The average is too long for chance: it is dropped.
+    /// Drop, because the average is above the range of random drops.
     Certain,
 }
 
@@ -117,7 +117,7 @@ impl Law {
         }
     }
 
-    /// The average after a packet came to a link that was busy, and found this much before it, in packets.
+    /// The average after an arrival at a busy link. `length` is the queue length before it, in packets.
     fn averaged(&self, average: u64, length: u64) -> u64 {
         // avg ← (1 − w_q) avg + w_q q                                                         [FJ93 Fig. 2]
         let sum =
@@ -125,7 +125,7 @@ impl Law {
         (sum >> 63) as u64
     }
 
-    /// The average after a packet came to a link that had nothing to send for so long.
+    /// The average after an arrival at a link that was idle for `idle`.
     fn decayed(&self, average: u64, idle: Duration, rate: Rate) -> u64 {
         // m ← (time − q_time) / s, where s is the time that a packet takes; avg ← (1 − w_q)^m avg       [FJ93 Fig. 2]
         let bits = u128::from(idle.as_nanos()) * u128::from(rate.as_bps()) / 1_000_000_000;
@@ -133,7 +133,8 @@ impl Law {
         times(average, power(self.keep, u64::try_from(packets).unwrap_or(u64::MAX)))
     }
 
-    /// The probability, at an average from `min` to `certain`, that a packet is dropped or marked when it is the `count`th since the last.
+    /// The probability, at an average from `min` to `certain`, that a packet is dropped or marked if it is the `count`th since the last
+    /// such packet.
     fn probability(&self, average: u64, count: u64, size_bytes: u32) -> u64 {
         // p_b ← max_p (avg − min_th) / (max_th − min_th)                                      [FJ93 Fig. 2]
         // from max_th on: from max_p to 1 at twice max_th                                     [F00]
@@ -164,7 +165,7 @@ impl Red {
         }
     }
 
-    /// What becomes of a packet that arrives now.
+    /// Decides about a packet that arrives now.
     fn choose(&mut self, size_bytes: u32, random: &mut Random) -> Choice {
         if self.average < self.law.min {
             self.count = -1;
@@ -200,10 +201,11 @@ impl QueueDiscipline for Red {
         let marks = self.law.mark && ecn != Ecn::NotCapable;
         let verdict = match self.choose(size_bytes, cx.random) {
             Choice::Keep => Verdict::Pass,
-            // a packet that carries a mark already carries this one too
+            // a packet that is marked already is not marked again
             Choice::Chance if marks && ecn == Ecn::Marked => Verdict::Pass,
             Choice::Chance if marks => Verdict::Mark,
-            // differs: FJ93 may mark at any average; a queue that goes on to grow does not obey marks, as in ns-2 with use_mark_p_
+            // differs: FJ93 may mark at any average; a queue that keeps growing is not controlled by marks, so packets are dropped, as in
+            // ns-2 with use_mark_p_
             Choice::Chance | Choice::Certain => return Verdict::Drop(DropReason::Early),
         };
         self.packets.push_back((packet, size_bytes));

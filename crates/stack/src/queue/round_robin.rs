@@ -1,18 +1,18 @@
-//! Round robin: classes served in turn.
+//! Deficit round robin of classes.
 
 use std::collections::VecDeque;
 
 use contract::{Backlog, DropReason, Ecn, Header, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::Bytes;
 
-/// Classes served by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each class sends in proportion to its weight
-/// while it has packets, whatever the sizes of packets. Control packets that streams send out of band take the last class.
+/// Classes served by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each class with packets sends in proportion to its weight,
+/// whatever the sizes of packets. Out-of-band control packets of streams are in the last class.
 #[derive(Debug)]
 pub struct RoundRobin {
     classes: Vec<Class>,
     class_of_flow: Vec<u8>,
     current: usize,
-    /// Of each class.
+    /// The limit of each class.
     limit: QueueLimit,
     backlog: Backlog,
 }
@@ -23,15 +23,15 @@ struct Class {
     bytes: u64,
     quantum: u64,
     deficit: u64,
-    /// It has had its quantum for this visit.
+    /// Whether it has had its quantum in this visit.
     visited: bool,
 }
 
-/// Bytes that a class of weight one may send per round: one full Ethernet frame.
+/// Bytes per round of a class of weight one: one full Ethernet frame.
 const QUANTUM_BYTES: u64 = 1500;
 
 impl RoundRobin {
-    /// A queue with one class per weight. `class_of_flow` is indexed by flow; classes beyond the last are the last.
+    /// A queue with one class per weight. `class_of_flow` is indexed by flow; a class beyond the last counts as the last.
     pub fn new(weights: &[u32], class_of_flow: Vec<u8>, limit: QueueLimit) -> Self {
         let class = |weight: &u32| Class {
             packets: VecDeque::new(),
@@ -184,7 +184,7 @@ mod tests {
         while let Some(id) = queue.dequeue(&mut cx) {
             sizes.push(cx.arena.get(id).size_bytes);
         }
-        // class 0 may send 1514 bytes before it is the other's turn
+        // class 0 may send 1514 bytes before class 1
         assert_eq!(sizes, [1500, 40, 1500, 1500]);
     }
 

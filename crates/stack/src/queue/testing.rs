@@ -1,4 +1,4 @@
-//! What the tests of queue disciplines share.
+//! Test helpers of queue disciplines.
 
 use contract::{Address, Ecn, FlowId, Header, Label, Packet};
 use units::Time;

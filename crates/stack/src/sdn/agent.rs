@@ -12,39 +12,39 @@ use super::Config;
 
 /// The agent of an SDN controller at a node.
 ///
-/// It keeps what it was ordered for as long as it lives: when the controller is silent, the node goes on as it was told last.
+/// It keeps the commands that it executed. If the controller is silent, the node continues with the last ones.
 ///
 /// # How it is driven
 ///
-/// Beside the state machine of its node, or alone. [`Agent::handle`] takes [`RouterInput::Start`], control messages as
-/// [`RouterInput::Packet`] or [`RouterInput::Local`], and [`RouterInput::Timer`]; after each, drain `forwards`, `outbox` and
-/// [`contract::Outputs::orders`], which the driver executes at the node, and poll [`Agent::wake`]. [`Agent::on_enqueue`] or [`Agent::on_offer`] is
-/// called for every packet that is about to be offered to a port of the node: it only counts. [`Agent::reset`] is for a node that loses its
-/// memory; the driver takes back the orders of [`Agent::kept`] first.
+/// It runs beside the state machine of its node, or alone. [`Agent::handle`] takes [`RouterInput::Start`], control messages as
+/// [`RouterInput::Packet`] or [`RouterInput::Local`], and [`RouterInput::Timer`]. After each input the driver drains `forwards`, `outbox`
+/// and [`contract::Outputs::orders`], executes the orders at the node, and polls [`Agent::wake`]. It calls [`Agent::on_enqueue`] or
+/// [`Agent::on_offer`] for every packet that is about to be offered to a port of the node; these only count. [`Agent::reset`] is for a node
+/// that loses its memory; the driver first undoes the orders in [`Agent::kept`].
 #[derive(Clone, Debug)]
 pub struct Agent {
     config: Config,
     controller: Address,
-    /// The port to the controller, where there is one of its own; otherwise messages are routed by address.
+    /// The port to the controller, if there is a separate one; otherwise messages are routed by address.
     control_port: Option<PortId>,
     signal_above: Option<u32>,
-    /// The prefix that is served and covers each prefix of the network, by prefix.
+    /// By prefix of the network: the served prefix that covers it.
     served: Arc<Vec<NameId>>,
-    /// In ascending order.
+    /// Sorted.
     ports: Vec<Measured>,
     began: Time,
-    /// When the period ends; never before the start.
+    /// When the period ends; [`Time::NEVER`] before the start.
     next: Time,
-    /// The latest order about each subject, by subject.
+    /// The latest order per subject, sorted by subject.
     kept: Vec<(Subject, u64, Order)>,
 }
 
-/// A port and what was offered to it since the period began.
+/// A port and the bytes offered to it in the present period.
 #[derive(Clone, Debug)]
 struct Measured {
     port: PortId,
     offered_bytes: u64,
-    /// By what it was; rows stay when the period ends.
+    /// Bytes by traffic. Rows stay when the period ends.
     shares: Vec<(Traffic, u64)>,
 }
 
@@ -59,8 +59,8 @@ impl Measured {
 }
 
 impl Agent {
-    /// An agent for `ports`, which stand in ascending order; those to the controller are not among them. `served` has, for each
-    /// prefix of the network, the prefix that is served and covers it, or itself.
+    /// An agent for `ports`, which must be sorted and exclude the port to the controller. `served` gives, for each prefix of the network,
+    /// the served prefix that covers it, or the prefix itself.
     pub fn new(
         config: &Config,
         controller: Address,
@@ -83,12 +83,12 @@ impl Agent {
         }
     }
 
-    /// The latest orders, one about each subject, with their numbers.
+    /// The latest order per subject, with its number.
     pub fn kept(&self) -> impl Iterator<Item = (u64, &Order)> {
         self.kept.iter().map(|(_, number, order)| (*number, order))
     }
 
-    /// Next hops that were ordered.
+    /// The next hops that were ordered.
     pub fn next_hops(&self) -> impl Iterator<Item = (NameId, &[Hop])> {
         self.kept.iter().filter_map(|(_, _, order)| match order {
             Order::NextHops { prefix, hops } => Some((*prefix, hops.list())),
@@ -96,12 +96,12 @@ impl Agent {
         })
     }
 
-    /// Forgets what it was ordered.
+    /// Forgets all orders.
     pub fn reset(&mut self) {
         self.kept.clear();
     }
 
-    /// A packet is about to be offered to a port.
+    /// Counts a packet that is about to be offered to a port.
     #[inline]
     pub fn on_enqueue(&mut self, packet: &Packet, port: PortId) {
         let what = match packet.header {
@@ -109,14 +109,14 @@ impl Agent {
                 let index = data.name.prefix.index();
                 Some(Traffic::Prefix(self.served.get(index).copied().unwrap_or(data.name.prefix)))
             }
-            // requests and refusals are no traffic that could be moved by itself
+            // Interests and NACKs are not traffic that can be rerouted by itself
             Header::Interest(_) | Header::Nack(_) | Header::Control(_) => None,
             _ => packet.to.node().filter(|_| !packet.to.is_own_node()).map(Traffic::Node),
         };
         self.on_offer(u64::from(packet.size_bytes), what, port);
     }
 
-    /// This many bytes of `what` are about to be offered to a port; of nothing that could be moved by itself where that is `None`.
+    /// Counts `bytes` that are about to be offered to a port. `what` is `None` for traffic that cannot be rerouted by itself.
     #[inline]
     pub fn on_offer(&mut self, bytes: u64, what: Option<Traffic>, port: PortId) {
         let Ok(index) = self.ports.binary_search_by_key(&port, |measured| measured.port) else { return };
@@ -127,7 +127,7 @@ impl Agent {
         }
     }
 
-    /// Takes one input: a control message, the deadline, or the start.
+    /// Handles an input: a control message, the deadline, or the start.
     pub fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         match input {
             RouterInput::Packet(packet, _) | RouterInput::Local(packet) => self.on_message(packet, cx),
@@ -155,7 +155,7 @@ impl Agent {
         match packet.header {
             Header::Control(Control::Order(order)) => {
                 self.take(number, order, cx);
-                // also where it was executed before: the acknowledgement may have been lost
+                // also for a repeated order, because the acknowledgement may have been lost
                 self.say(Control::Ack, numbered(number), cx);
             }
             Header::Control(Control::Hello) => {
@@ -169,7 +169,7 @@ impl Agent {
         }
     }
 
-    /// Has an order executed, unless a later one about the same is known.
+    /// Executes an order, unless a later one for the same subject is known.
     fn take(&mut self, number: u64, order: Order, cx: &mut NodeCx<'_, '_>) {
         let subject = order.subject();
         match self.kept.binary_search_by_key(&subject, |kept| kept.0) {
@@ -181,7 +181,7 @@ impl Agent {
         cx.execute(order);
     }
 
-    /// The period is over: a status of every port, then signals.
+    /// Ends the period: sends the status of every port, then signals.
     fn report(&mut self, cx: &mut NodeCx<'_, '_>) {
         let mut loaded: Vec<PortId> = Vec::new();
         for index in 0..self.ports.len() {
@@ -217,7 +217,7 @@ impl Agent {
                 loaded.push(view.port);
             }
         }
-        // signals come last, so that the statuses of a node are known when its signals are looked at
+        // signals are sent last, so that the controller knows the statuses of the node when it handles its signals
         for port in loaded {
             cx.count(Count::Signals, 1);
             cx.count(Count::Operations, 1);
@@ -232,7 +232,7 @@ impl Agent {
 }
 
 impl Config {
-    /// Bytes over what a link carries in a period, in millionths. A link that is down has no load.
+    /// Offered bytes divided by what the link carries in a period, in millionths. Zero for a link that is down.
     fn load(&self, bytes: u64, rate: Rate) -> u32 {
         if rate == Rate::ZERO || rate == Rate::UNLIMITED {
             return 0;
@@ -244,12 +244,12 @@ impl Config {
     }
 }
 
-/// The first word of a label is a number.
+/// A label that contains a number in its first word.
 pub(super) fn numbered(number: u64) -> Label {
     Label([number, 0, 0, 0])
 }
 
-/// How full a queue is, in millionths: in packets where they are limited, otherwise in bytes.
+/// Queue occupancy in millionths, in packets if the limit is in packets, otherwise in bytes.
 fn occupancy(view: &PortView) -> u32 {
     let (held, limit) = match view.limit.packets {
         u32::MAX => (view.backlog.bytes.as_u64(), view.limit.bytes.as_u64()),
@@ -260,7 +260,7 @@ fn occupancy(view: &PortView) -> u32 {
     u32::try_from(millionths).unwrap_or(u32::MAX)
 }
 
-/// Sends a message: by a port of its own, or by address.
+/// Sends a message by the given port, or by address.
 pub(super) fn say(
     word: Control,
     label: Label,
@@ -287,5 +287,5 @@ pub(super) fn say(
     cx.forward(&packet, port);
 }
 
-/// Control messages are of no flow.
+/// The flow of control messages, which belong to none.
 const NO_FLOW: FlowId = FlowId(u32::MAX);

@@ -11,14 +11,14 @@ pub struct Config {
     pub phase: Duration,
     /// Size of a control message on the wire.
     pub message: Bytes,
-    /// An order or a greeting without an answer is repeated after this time, then after twice as long, up to eight times as long.
+    /// Time after which an order or greeting without an answer is repeated. It doubles per repetition, up to eight times this value.
     pub retry: Duration,
-    /// Statuses and signals that are older when they arrive are ignored.
+    /// Maximum age of statuses and signals at arrival; older ones are ignored.
     pub stale: Duration,
 }
 
 impl Default for Config {
-    /// Two reports a second, as ndnSieve has them; the rest is our choice.
+    /// Two reports per second, as in ndnSieve; the other values are our choice.
     fn default() -> Self {
         Self {
             period: Duration::from_millis(500),

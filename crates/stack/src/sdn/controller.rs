@@ -9,26 +9,27 @@ use units::{Duration, Time};
 use super::Config;
 use super::agent::{numbered, say};
 
-/// An agent as the controller reaches it.
+/// The address of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLocation {
-    /// The agent.
+    /// Address of the agent.
     pub address: Address,
-    /// The controller's port to it, where it has one of its own; otherwise messages are routed by address.
+    /// The controller's port to the agent, if there is a separate one; otherwise messages are routed by address.
     pub port: Option<PortId>,
 }
 
 /// The controller with its app.
 ///
-/// It begins with the network that it was set up with and asks every agent which orders it keeps. The answers tell it how their clocks stand
-/// to its own: what an agent reports before counts for nothing. What it orders is numbered from the
-/// present time on, so that a controller that comes back without memory is not taken for an earlier one.
+/// It starts with the configured network and asks every agent for the orders that it keeps. The answers give the clock offsets of the
+/// agents; reports from an agent before that are ignored. Orders are numbered from the present time on, so that those of a restarted
+/// controller have higher numbers than those of its predecessor.
 ///
 /// # How it is driven
 ///
-/// As every [`Router`]: [`RouterInput::Start`] greets the agents, [`RouterInput::Packet`] and [`RouterInput::Local`] are their messages over the
-/// southbound channel, [`RouterInput::Timer`] repeats orders and wakes the app. Messages to agents are in [`contract::Outputs::forwards`] where
-/// the channel has links of its own, otherwise in the outbox. They may be lost; the controller repeats them.
+/// It is a [`Router`]. [`RouterInput::Start`] greets the agents. [`RouterInput::Packet`] and [`RouterInput::Local`] are their messages over
+/// the southbound channel. [`RouterInput::Timer`] repeats orders and wakes the app. Messages to agents are in
+/// [`contract::Outputs::forwards`] if the channel has separate links, otherwise in the outbox. They may be lost; the controller repeats
+/// them.
 pub struct Controller<A> {
     app: A,
     config: Config,
@@ -40,42 +41,43 @@ pub struct Controller<A> {
     orders: Vec<(NodeId, Order)>,
 }
 
-/// An agent's clock, and what was sent to it and not acknowledged.
+/// The clock of an agent and the orders that it has not acknowledged.
 struct AgentState {
     location: AgentLocation,
-    /// How its clock stands; `None` until it has answered a greeting.
+    /// Its clock offset; `None` until it has answered a greeting.
     clock: Option<ClockOffset>,
-    /// How many it has said since it was last asked.
+    /// Number of kept orders received since the last greeting.
     heard: u32,
     greeting: RetryTimer,
-    /// Orders without an acknowledgement, in the order of their numbers.
+    /// Orders without an acknowledgement, sorted by number.
     pending: Vec<PendingOrder>,
 }
 
-/// How the clock of an agent stands to the controller's, in nanoseconds.
+/// The offset between the clock of an agent and that of the controller, in nanoseconds.
 ///
-/// The answer to a greeting says it once, and with it the one-way delay of a message. Clocks that drift apart are followed from what comes
-/// anyway: a message that takes longer than another has waited in a queue, so that the minimum of several is still the same delay, and what it differs
-/// from that by is the clock.
+/// The answer to a greeting gives the offset and the one-way delay of a message. Later messages track the drift: the minimum delay of
+/// several messages is that of one without queueing, so a change of it is a change of the offset.
 #[derive(Clone, Copy)]
 struct ClockOffset {
-    /// From an instant of its clock to the same of the controller's.
+    /// Controller clock minus agent clock.
     shift_ns: i64,
-    /// One-way delay from there when it was greeted.
+    /// One-way delay from the agent, measured by the greeting.
     one_way_ns: i64,
-    /// From its sending by its clock to its arrival by the controller's, the minimum since `since`.
+    /// Minimum since `since` of arrival by the controller's clock minus departure by the agent's clock.
     min_ns: i64,
     since: Time,
 }
 
 impl ClockOffset {
-    /// Periods whose messages are compared. Our choice: short beside a drift that matters, long enough for one message that did not wait.
+    /// Number of periods over which the minimum is taken. Our choice: short compared to a relevant drift, long enough for one message
+    /// without queueing.
     const PERIODS: u64 = 4;
 
-    /// No clock drifts by more than one part in this many. Our choice: twice the worst quartz; what differs by more is a path that got longer.
+    /// Clocks drift by at most one part in this many. Our choice: twice the drift of the worst quartz; a larger difference is a longer
+    /// path.
     const STEADY: u64 = 5000;
 
-    /// Takes in a message that was sent at `sent` and arrives `now`; when it was sent by the controller's clock, as far as is known.
+    /// Takes a message that left at `sent` by the agent's clock and arrives `now`. Returns its departure by the controller's clock.
     fn hear(&mut self, sent: Time, now: Time, config: &Config) -> Time {
         let at = shifted(sent, self.shift_ns);
         self.min_ns = self.min_ns.min(now.as_nanos().wrapping_sub(sent.as_nanos()) as i64);
@@ -95,12 +97,12 @@ struct PendingOrder {
     retry: RetryTimer,
 }
 
-/// An instant of another clock as the controller's own.
+/// Converts an instant of an agent's clock to the controller's clock.
 fn shifted(at: Time, shift_ns: i64) -> Time {
     Time::from_nanos(at.as_nanos().saturating_add_signed(shift_ns))
 }
 
-/// When something is repeated.
+/// The timer of a message that is repeated, with exponential backoff.
 #[derive(Clone, Copy)]
 struct RetryTimer {
     at: Time,
@@ -121,7 +123,7 @@ impl RetryTimer {
 }
 
 impl<A: App> Controller<A> {
-    /// A controller that knows `net`, and its agents in ascending order of their nodes.
+    /// A controller of the network `net`. Agents must be sorted by node.
     pub fn new(config: &Config, app: A, net: Net, locations: &[AgentLocation]) -> Self {
         debug_assert!(locations.windows(2).all(|pair| pair[0].address.node < pair[1].address.node));
         let never = RetryTimer { at: Time::NEVER, wait: config.retry };
@@ -143,22 +145,22 @@ impl<A: App> Controller<A> {
         }
     }
 
-    /// The network as it knows it.
+    /// The network as the controller knows it.
     pub const fn net(&self) -> &Net {
         &self.net
     }
 
-    /// What agents have reported.
+    /// The reports of agents.
     pub const fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Orders that nobody has acknowledged yet.
+    /// Number of orders without an acknowledgement.
     pub fn open_orders(&self) -> usize {
         self.agents.iter().map(|agent| agent.pending.len()).sum()
     }
 
-    /// Lets the app act, and sends what it orders.
+    /// Calls the app, and sends its orders.
     fn ask(&mut self, cx: &mut NodeCx<'_, '_>, act: impl FnOnce(&mut A, &mut AppCx<'_, '_>)) {
         let mut orders = std::mem::take(&mut self.orders);
         act(&mut self.app, &mut AppCx::new(cx, &self.net, &self.cache, &mut orders));
@@ -170,7 +172,7 @@ impl<A: App> Controller<A> {
 
     fn order(&mut self, node: NodeId, order: Order, cx: &mut NodeCx<'_, '_>) {
         let Ok(index) = self.agents.binary_search_by_key(&node, |agent| agent.location.address.node) else {
-            // there is nobody to tell
+            // no agent at this node
             return cx.count(Count::Ignored, 1);
         };
         self.number += 1;
@@ -191,7 +193,7 @@ impl<A: App> Controller<A> {
     fn on_message(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
         let (now, number) = (cx.now(), packet.label.0[0]);
         let Header::Control(word) = packet.header else { return cx.count(Count::Ignored, 1) };
-        // who has not answered yet has a clock that nobody knows
+        // the clock of an agent is unknown until it has answered a greeting
         let reports = matches!(word, Control::Status(_));
         let config = &self.config;
         let from = packet.source.node;
@@ -233,7 +235,7 @@ impl<A: App> Controller<A> {
                     && agent.heard >= kept
                 {
                     agent.greeting.at = Time::NEVER;
-                    // it spoke half a round trip ago, as far as both ways are alike
+                    // the message took half a round trip, assuming symmetric delays
                     let asked = Time::from_nanos(number);
                     let one_way = now.saturating_since(asked) / 2;
                     let took_ns = now.as_nanos().wrapping_sub(packet.sent_at.as_nanos()) as i64;
@@ -275,7 +277,7 @@ impl<A: App> Controller<A> {
     }
 
     fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
-        // larger than any number of a controller before
+        // larger than every number of a previous controller
         self.number = cx.now().as_nanos();
         for index in 0..self.agents.len() {
             self.greet(index, cx);
@@ -294,7 +296,7 @@ impl<A: App> Controller<A> {
         say(Control::Hello, numbered(cx.now().as_nanos()), address, port, &self.config, cx);
     }
 
-    /// Repeats what is due.
+    /// Repeats greetings and orders that are due.
     fn repeat(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         for index in 0..self.agents.len() {

@@ -5,14 +5,14 @@ use units::Bytes;
 
 use super::{Player, Video};
 
-/// Series that a stream's sender offers: name, unit, subject, meaning.
+/// Time series of a stream's sender: name, unit, subject, meaning.
 pub const SERIES: &[SeriesInfo] = &[("allowed_rate", "bps", "flow", "rate that the scheme allows")];
 
-/// Series that it offers beside them where it carries a video.
+/// Further series of a sender that carries a video.
 pub const VIDEO_SERIES: &[SeriesInfo] =
     &[("waiting", "s", "flow", "age of the oldest video frame that waits at the sender")];
 
-/// Series that its receivers offer where they play one.
+/// Series of receivers that play a video.
 pub const PLAYER_SERIES: &[SeriesInfo] =
     &[("buffer", "s", "receiver", "player buffer: video that has arrived and has not been played")];
 
@@ -23,17 +23,15 @@ pub struct Config {
     pub packet: Bytes,
     /// Size of a feedback packet on the wire.
     pub feedback: Bytes,
-    /// Each gap between packets is stretched or shrunk by up to this share of itself, so that deterministic queues
-    /// show no phase effects.
+    /// Each gap between packets is randomly changed by up to this share of itself, to avoid phase effects at deterministic queues.
     pub jitter: f64,
-    /// Packets that must arrive after a missing one before it counts as lost; 1 on a FIFO path, more
-    /// where the scheme's title page says so.
+    /// Number of later packets after which a missing packet counts as lost; 1 on a FIFO path, more if the scheme's README says so.
     pub reorder: u32,
-    /// Data packets understand congestion marks [RFC3168]: queues that mark do so instead of dropping.
+    /// Data packets are ECN-capable [RFC3168]: queues that mark do so instead of dropping.
     pub ecn: bool,
-    /// What it carries; endless data when `None`.
+    /// The video that it carries; `None` for endless data.
     pub video: Option<Video>,
-    /// How its receivers play the video, where they do.
+    /// How its receivers play the video, if they do.
     pub player: Option<Player>,
 }
 

@@ -1,15 +1,15 @@
-//! Missing packets of a stream.
+//! Loss detection of streams, by sequence numbers.
 
-/// What an arriving number means.
+/// The classification of an arriving number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It is the next, or reveals a gap before it, or fills a gap that still counts as reordering.
+    /// The next number, one that reveals a gap, or one that fills a gap that is not yet lost.
     New,
-    /// It came twice, or after it was given up: without unbounded memory the two cannot be told apart.
+    /// A duplicate, or a packet that was declared lost; without unbounded memory the two cannot be distinguished.
     Old,
 }
 
-/// Consecutive packets that have not arrived, while they still may.
+/// Consecutive packets that have not arrived and are not yet lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hole {
     first: u64,
@@ -18,24 +18,24 @@ struct Hole {
     later: u32,
 }
 
-/// Finds missing packets by their numbers. A packet counts as lost when `reorder` packets with higher numbers have arrived.
+/// Detects missing packets by their numbers. A packet counts as lost when `reorder` packets with higher numbers have arrived.
 ///
-/// Every arrival ages all holes below it and adds at most one, so at most `reorder` + 1 are open at a time.
+/// Every arrival ages all holes below it and adds at most one, so at most `reorder` + 1 holes are open at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Gaps {
     reorder: u32,
     expected: Option<u64>,
-    /// Open holes, oldest numbers first.
+    /// Open holes in ascending order.
     open: Vec<Hole>,
 }
 
 impl Gaps {
-    /// Nothing seen; `reorder` below one counts as one.
+    /// A detector before the first packet. Zero for `reorder` counts as one.
     pub(super) fn new(reorder: u32) -> Self {
         Self { reorder: reorder.max(1), expected: None, open: Vec::new() }
     }
 
-    /// Takes one arrival. `lost(first, packets)` is called for each run of packets that now counts as lost, in order.
+    /// Takes an arrival. `lost(first, packets)` is called for each run of packets that are newly lost, in order.
     #[inline]
     pub(super) fn arrived(&mut self, seq: u64, mut lost: impl FnMut(u64, u64)) -> Place {
         let expected = self.expected.unwrap_or(seq);
@@ -62,7 +62,7 @@ impl Gaps {
         Place::New
     }
 
-    /// Takes `seq` out of the hole it belongs to.
+    /// Removes `seq` from its hole.
     fn fill(&mut self, seq: u64) -> bool {
         let Some(at) = self.open.iter().position(|hole| (hole.first..hole.end).contains(&seq)) else {
             return false;
@@ -83,7 +83,7 @@ impl Gaps {
 mod tests {
     use super::*;
 
-    /// Feeds numbers; returns what was lost at each step.
+    /// Feeds numbers; returns the losses of each step.
     fn feed(reorder: u32, seqs: &[u64]) -> Vec<Vec<(u64, u64)>> {
         let mut gaps = Gaps::new(reorder);
         seqs.iter()
@@ -103,15 +103,15 @@ mod tests {
     #[test]
     fn three_later_packets_are_waited_for_where_the_scheme_says_so() {
         assert_eq!(feed(3, &[0, 2, 3, 4, 5]), [vec![], vec![], vec![], vec![(1, 1)], vec![]]);
-        // the missing one comes after two later ones
+        // the missing packet arrives after two later ones
         assert!(feed(3, &[0, 2, 3, 1, 4, 5, 6]).iter().all(Vec::is_empty));
-        // two holes, given up one after the other
+        // two holes that are lost one after the other
         assert_eq!(feed(3, &[0, 2, 4, 5, 6]), [vec![], vec![], vec![], vec![(1, 1)], vec![(3, 1)]]);
     }
 
     #[test]
     fn a_late_packet_splits_its_hole() {
-        // 1..=4 missing; 3 comes late and is itself later than 1 and 2
+        // 1..=4 are missing; 3 arrives late and counts as later than 1 and 2
         assert_eq!(feed(3, &[0, 5, 3, 6, 7]), [vec![], vec![], vec![], vec![(1, 2)], vec![(4, 1)]]);
     }
 
@@ -131,7 +131,7 @@ mod tests {
             reorder in 1u32..5,
             shuffled in proptest::collection::vec((0u64..40, 0u64..6), 1..120),
         ) {
-            // numbers that go forward with disorder, losses and copies
+            // ascending numbers with reordering, losses and duplicates
             let seqs: Vec<u64> = shuffled.iter().enumerate().map(|(i, (x, y))| (i as u64 + x * y / 6) / 2 + 3).collect();
             let mut gaps = Gaps::new(reorder);
             let (mut new, mut given_up) = (Vec::new(), Vec::new());

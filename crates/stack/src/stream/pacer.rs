@@ -3,29 +3,29 @@
 use contract::Random;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
-/// Spaces packets by their time at the present rate, each gap stretched or shrunk a little.
+/// Departure times at a rate, with jitter: each gap is randomly changed by a share of itself.
 ///
-/// Without jitter the spacing is exact in the long run; with jitter it is so on average.
+/// The mean rate is exact without jitter, and exact on average with it.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
     /// Size of the last packet.
     packet: Bytes,
-    /// Maximum share by which a gap is stretched or shrunk.
+    /// Maximum share by which a gap is changed.
     jitter: f64,
     rate: Rate,
     held: bool,
     /// When the last packet was due; `None` before the first.
     last: Option<Time>,
-    /// The gap after it, and by how much it is stretched.
+    /// The gap after the last packet, and the random factor in it.
     gap: Duration,
     stretch: f64,
-    /// What whole nanoseconds could not express of the gaps so far.
+    /// The remainder of previous gaps below a nanosecond.
     carry: Carry,
     next: Time,
 }
 
 impl Pacer {
-    /// A pacer at rest.
+    /// A pacer without a rate.
     pub(super) fn new(packet: Bytes, jitter: f64) -> Self {
         Self {
             packet,
@@ -52,8 +52,8 @@ impl Pacer {
         self.rate
     }
 
-    /// Sets the rate, and whether packets are held back. The pending packet leaves at the end of its gap at the new rate,
-    /// counted from the packet before it, but not before `now`. Nothing moves when nothing changed.
+    /// Sets the rate, and whether packets are held back. The pending packet then leaves one gap of the new rate after the previous packet,
+    /// but not before `now`.
     pub(super) fn set(&mut self, rate: Rate, held: bool, now: Time) {
         if rate == self.rate && held == self.held {
             return;
@@ -72,10 +72,10 @@ impl Pacer {
         };
     }
 
-    /// The pending packet left at `now`, with `size` bytes.
+    /// Records that the pending packet of `size` bytes leaves at `now`.
     pub(super) fn sent(&mut self, size: Bytes, now: Time, random: &mut Random) {
         self.packet = size;
-        // a driver that comes late does not lower the rate, unless it is late by more than a gap
+        // a late driver does not lower the rate, unless it is later than one gap
         let due = self.next;
         let last = if now.saturating_since(due) < self.gap { due } else { now };
         self.last = Some(last);
@@ -95,5 +95,5 @@ impl Pacer {
     }
 }
 
-/// No two packets leave at the same instant, whatever the rate.
+/// Minimum gap: no two packets leave at the same instant.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);

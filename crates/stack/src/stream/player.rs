@@ -13,46 +13,47 @@ use crate::parts::Ranges;
 /// How a receiver plays the frames of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Player {
-    /// Playing begins when so much has arrived.
+    /// Playback starts when this much is in the buffer.
     pub startup: Duration,
-    /// After a stall playing goes on when so much is there.
+    /// Playback resumes after a stall when this much is in the buffer.
     pub resume: Duration,
-    /// It waits for a frame that has not come; otherwise it goes on without.
+    /// Whether it waits for a missing frame; otherwise it skips the frame.
     pub waits: bool,
-    /// What a frame needs besides itself, where frames have types.
+    /// Which other frames a frame needs, if frames have types.
     pub depends: Depends,
-    /// Modes of the scheme by how full the buffer is.
+    /// Modes of the scheme by buffer level.
     pub modes: Option<Modes>,
 }
 
-/// Which frames a frame needs to be shown. One that has all its bytes and cannot be shown is *spoiled*: the picture before it stands for
-/// its time. Nothing is shown before the first I frame.
+/// Which frames a frame needs to be shown. A complete frame that cannot be shown is undecodable: the previous picture is shown in its time.
+/// Nothing is shown before the first I frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depends {
-    /// None: each frame that is whole is shown.
+    /// None: every complete frame is shown.
     Nothing,
     /// The last I frame.
     Intra,
-    /// The last I frame and all P frames since: what was predicted from a lost frame is spoiled, and nothing is predicted from B frames.
+    /// The last I frame and all P frames since. A lost P frame makes all frames up to the next I frame undecodable; no frame depends on B
+    /// frames.
     References,
 }
 
-/// Two modes of a scheme, and when a player changes between them. The receiver's part of the scheme is told at once, the source's by
-/// a word that travels.
+/// Two modes of a scheme that a player selects by its buffer level. The receiver's part of the scheme is notified at once, the source's
+/// part by a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modes {
-    /// Mode while the buffer fills: from the start, and when it holds less than `low`.
+    /// Mode while the buffer fills: from the start, and below `low`.
     pub filling: String,
-    /// Mode once it holds `high`.
+    /// Mode when the buffer level reaches `high`.
     pub full: String,
-    /// Below this it fills again.
+    /// The buffer level below which the buffer fills again.
     pub low: Duration,
-    /// From here on it is full.
+    /// The buffer level from which the buffer is full.
     pub high: Duration,
 }
 
 impl Modes {
-    /// The mode for a buffer that is full, or not.
+    /// The mode for a full buffer, or for one that fills.
     pub fn of(&self, full: bool) -> &str {
         if full { &self.full } else { &self.filling }
     }
@@ -65,88 +66,88 @@ impl Default for Player {
     }
 }
 
-/// What a receiver does with the frames of a stream: nothing, or play them.
+/// What a receiver does with the frames of a stream: ignore or play them.
 pub trait Plays {
-    /// When [`Plays::on_timer`] is wanted.
+    /// When [`Plays::on_timer`] is to be called next.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 
-    /// A packet with a piece of `bytes` bytes arrived.
+    /// Takes a packet with `bytes` bytes of a frame.
     fn on_piece(&mut self, _piece: Piece, _bytes: u32, _cx: &mut Cx<'_>) {}
 
-    /// The deadline may have passed.
+    /// Handles a deadline.
     fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// The receiver leaves.
+    /// Ends playback, because the receiver leaves.
     fn on_stop(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// The mode that the scheme is to be in at the start, if there is one.
+    /// The initial mode of the scheme, if the player selects modes.
     fn first_mode(&self) -> Option<&str> {
         None
     }
 
-    /// The mode to which the scheme is to change now, if it is to.
+    /// The new mode of the scheme, if it is to change now.
     fn next_mode(&mut self, _cx: &mut Cx<'_>) -> Option<&str> {
         None
     }
 
-    /// Whether the buffer is full, where the source is to be told so now.
+    /// Whether the buffer is full, if the source is to be notified now.
     fn says(&mut self, _now: Time) -> Option<bool> {
         None
     }
 }
 
-/// Nothing is played, and nothing is spent on it.
+/// Ignores all frames.
 impl Plays for () {}
 
-/// A player at work. A frame is given up when packets of a later frame have come and it is due and not whole: on a path that keeps
-/// the order it will not become so. Only where packets overtake each other does it, and is then late.
+/// A player of frames. A frame is skipped if it is due and incomplete and packets of a later frame have arrived. On a path without
+/// reordering it cannot become complete; otherwise it counts as late when it does.
 #[derive(Clone, Debug)]
 pub struct Playing {
     config: Player,
     interval: Duration,
-    /// Frames of the whole video, where it has an end.
+    /// Number of frames of the video; `None` without an end.
     count: Option<u32>,
     state: State,
-    /// The frame that is due next; none before the first packet.
+    /// The next frame to show; `None` before the first packet.
     due: Option<u32>,
-    /// One past the newest frame of which anything has come.
+    /// One past the newest frame of which a packet has arrived.
     newest: u32,
-    /// Whole frames that are not due yet.
+    /// Complete frames that are not due yet.
     whole: Ranges,
-    /// Bytes of frames that are not whole, by number.
+    /// Frame number and bytes of incomplete frames.
     parts: VecDeque<(u32, u32)>,
-    /// Types of the frames, over and over again; none where each stands alone.
+    /// Types of the frames, repeated; empty if frames have no types.
     types: Arc<[FrameType]>,
-    /// A frame that others depend on was lost, and no I frame came since.
+    /// A frame that others depend on was lost, and no I frame has arrived since.
     broken: bool,
     full: bool,
-    /// When the source is to be told, again, whether it is full.
+    /// When the source is to be notified of the buffer state again.
     says_at: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The buffer fills for the first time.
+    /// The buffer fills before the start.
     Starting,
-    /// The next frame is due then.
+    /// The next frame is shown at `at`.
     Playing { at: Time },
-    /// The next frame was not there; time counted up to `counted`.
+    /// The next frame is missing; stalled time is counted up to `counted`.
     Stalled { counted: Time },
-    /// The last frame was played.
+    /// The last frame was shown.
     Ended,
 }
 
 impl Playing {
-    /// The player that a stream's settings ask for; `None` where they ask for none, or there is nothing to be played.
+    /// The player of a stream's settings; `None` if they have no player or no video.
     pub fn of(config: &Config) -> Option<Self> {
         let (player, video) = (config.player.as_ref()?, config.video.as_ref()?);
         let types = if player.depends == Depends::Nothing { Arc::from([]) } else { video.types() };
         Some(Self::new(player, video.interval(), video.count(), types))
     }
 
-    /// A player of frames of such types at `interval`, `count` of them if there is an end.
+    /// A player of frames at `interval` with these types, `count` in all.
     fn new(config: &Player, interval: Duration, count: Option<u32>, types: Arc<[FrameType]>) -> Self {
         Self {
             config: config.clone(),
@@ -164,8 +165,8 @@ impl Playing {
         }
     }
 
-    /// How much is there that was not played yet: up to the newest whole frame, from the one that is due, or from the first whole one
-    /// while nothing is played.
+    /// The buffer level: from the frame that is due to the newest complete one. Before the start and in a stall it begins at the first
+    /// complete frame.
     fn level(&self) -> Duration {
         let due = u64::from(self.due.unwrap_or(0));
         let from = match self.state {
@@ -179,7 +180,7 @@ impl Playing {
         self.whole.as_slice().first().map(|range| range.0)
     }
 
-    /// Playing begins or goes on, with the first frame that is whole: a gap before it has cost its time already.
+    /// Starts or resumes playback at the first complete frame; missing frames before it are skipped without a pause.
     fn play(&mut self, cx: &mut Cx<'_>) {
         cx.event("play", self.level().as_secs_f64());
         let due = self.due.unwrap_or(0);
@@ -191,7 +192,7 @@ impl Playing {
         self.on_timer(cx);
     }
 
-    /// Whether others depend on this frame; never where frames have no types.
+    /// Whether others depend on this frame; false if frames have no types.
     fn is_reference(&self, frame: u32) -> bool {
         match self.types.get(frame as usize % self.types.len().max(1)) {
             Some(FrameType::Intra) => true,
@@ -200,24 +201,24 @@ impl Playing {
         }
     }
 
-    /// None of these frames was whole when it was due.
+    /// Records that these frames were not complete in time.
     fn skip(&mut self, frames: Range<u32>) {
         self.broken |= frames.rev().any(|frame| self.is_reference(frame));
     }
 
-    /// Whether a frame that is whole can be shown.
+    /// Whether a complete frame is decodable.
     fn shows(&mut self, frame: u32) -> bool {
         let Some(kind) = self.types.get(frame as usize % self.types.len().max(1)) else { return true };
         self.broken &= *kind != FrameType::Intra;
         !self.broken
     }
 
-    /// Whether this piece makes its frame whole.
+    /// Whether a packet with `bytes` bytes completes its frame.
     fn completes(&mut self, piece: Piece, bytes: u32) -> bool {
         if bytes >= piece.frame_bytes {
             return true;
         }
-        // mostly the newest one
+        // usually the newest frame
         let mut at = self.parts.len();
         while at > 0 && self.parts[at - 1].0 > piece.frame {
             at -= 1;
@@ -235,7 +236,7 @@ impl Playing {
         whole
     }
 
-    /// Whether so much is there, or all that will come.
+    /// Whether the buffer contains this much, or the rest of the video.
     fn holds(&self, span: Duration) -> bool {
         let all = self.count.is_some_and(|count| self.whole.end() == Some(u64::from(count)));
         all || self.level() >= span.max(self.interval)
@@ -249,7 +250,7 @@ impl Playing {
 }
 
 impl Plays for Playing {
-    /// For each frame, and as often in a stall, whose length is counted.
+    /// Once per frame, also in a stall, to count its duration.
     #[inline]
     fn wake(&self) -> Time {
         match self.state {
@@ -283,7 +284,7 @@ impl Plays for Playing {
         }
     }
 
-    /// Plays the frames that are due.
+    /// Shows the frames that are due.
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         if let State::Stalled { counted } = self.state {
@@ -322,7 +323,6 @@ impl Plays for Playing {
         self.show(cx);
     }
 
-    /// The receiver leaves: an open stall ends.
     fn on_stop(&mut self, cx: &mut Cx<'_>) {
         if let State::Stalled { counted } = self.state {
             cx.count(Count::StallNanos, cx.now().saturating_since(counted).as_nanos());
@@ -330,12 +330,10 @@ impl Plays for Playing {
         self.state = State::Ended;
     }
 
-    /// The mode that the scheme is to be in at the start.
     fn first_mode(&self) -> Option<&str> {
         self.config.modes.as_ref().map(|modes| modes.of(false))
     }
 
-    /// The mode to which the scheme is to change now, if it is to.
     fn next_mode(&mut self, cx: &mut Cx<'_>) -> Option<&str> {
         let level = self.level();
         let modes = self.config.modes.as_ref()?;
@@ -358,10 +356,10 @@ impl Plays for Playing {
     }
 }
 
-/// What the source was told is repeated after this time, since messages get lost.
+/// Interval at which the buffer state is sent to the source, because packets can be lost.
 const SAID_EVERY: Duration = Duration::from_secs(1);
 
-/// Frames before the one that is due of which it is remembered what has come, so that one that becomes whole counts as late.
+/// Number of frames before the due one whose incomplete state is kept, to count frames that become complete late.
 const KEPT: u32 = 256;
 
 #[cfg(test)]
@@ -371,7 +369,7 @@ mod tests {
 
     use crate::testing::{FLOW, ME};
 
-    /// A frame of two packets each 40 ms; of each seventh one packet is lost.
+    /// A frame of two packets every 40 ms; every seventh packet is lost.
     #[test]
     fn memory_does_not_grow_with_time() {
         let interval = Duration::from_millis(40);
@@ -396,7 +394,7 @@ mod tests {
             if frame % 7 != 3 {
                 at(&mut playing, now, Some(piece));
             }
-            // 250 frames are in the buffer, of which each seventh leaves a gap
+            // 250 frames are in the buffer, and every seventh one leaves a gap
             assert!(playing.whole.as_slice().len() <= 250 / 7 + 2);
             assert!(playing.parts.len() <= (250 + KEPT as usize) / 7 + 2);
         }

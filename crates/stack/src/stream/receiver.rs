@@ -11,32 +11,32 @@ use super::gaps::{Gaps, Place};
 use super::player::{Playing, Plays};
 use crate::icn::Attachment;
 
-/// A receiver of a stream. The first packet after joining sets the number that is expected.
+/// A receiver of a stream. The first packet after joining sets the expected number.
 ///
-/// The law hears of missing packets before the packet that revealed them, and of every packet at most once; numbers may go
-/// back by what `reorder` allows. A packet that comes after it was given up is dropped in silence, like a copy.
+/// The law is notified of missing packets before the packet that revealed them, and of every packet at most once. Numbers may decrease
+/// within `reorder`. A packet that arrives after it was declared lost is dropped like a duplicate.
 ///
 /// # How it is driven
 ///
-/// As every [`Endpoint`]: [`Input::Start`] joins, [`Input::Packet`] is data, [`Input::Timer`] is a deadline of the law, of the player or of the
-/// attachment to a name router, [`Input::Stop`] leaves. Feedback is in the outbox after any of them. Packets before `Start` count for nothing.
+/// It is an [`Endpoint`]. [`Input::Start`] joins, [`Input::Packet`] is data, [`Input::Timer`] is a deadline of the law, the player or the
+/// attachment to a name router, [`Input::Stop`] leaves. Feedback is in the outbox after any of them. Packets before `Start` are ignored.
 #[derive(Clone, Debug)]
 pub struct Receiver<R, P = ()> {
     law: R,
     to: Address,
-    /// Its place in a name-based network; none where packets come by address.
+    /// Its attachment to a name-based network; `None` if packets are routed by address.
     attachment: Option<Box<Attachment>>,
     feedback: Bytes,
     gaps: Gaps,
-    /// What becomes of the frames of a video.
+    /// What it does with the frames of a video.
     player: P,
     running: bool,
-    /// What the law answers to one input; kept so that answering allocates nothing.
+    /// Feedback of the law to one input; kept to avoid allocation.
     answers: Vec<Answer>,
 }
 
 impl<R: ReceiverLaw> Receiver<R> {
-    /// A receiver that answers to `to` once it is started.
+    /// A receiver that sends its feedback to `to` after its start.
     pub fn new(config: &Config, law: R, to: Address) -> Self {
         Self {
             law,
@@ -50,7 +50,7 @@ impl<R: ReceiverLaw> Receiver<R> {
         }
     }
 
-    /// The same, and it plays the frames that arrive.
+    /// The same with a player.
     pub fn playing(self, player: Playing) -> Receiver<R, Playing> {
         let Self { law, to, attachment, feedback, gaps, running, answers, player: () } = self;
         Receiver { law, to, attachment, feedback, gaps, running, answers, player }
@@ -58,18 +58,17 @@ impl<R: ReceiverLaw> Receiver<R> {
 }
 
 impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
-    /// The same, as a member of a group that is known by name: it joins over the network, and speaks to the router it
-    /// hangs from where its law speaks to the tree.
+    /// The same as a member of a group by name: it joins over the network, and sends feedback for the tree to its tree node.
     pub fn attached(self, attachment: Attachment) -> Self {
         Self { attachment: Some(Box::new(attachment)), ..self }
     }
 
-    /// The law.
+    /// The receiver's part of the scheme.
     pub const fn law(&self) -> &R {
         &self.law
     }
 
-    /// The law begins: the receiver is where the stream's packets come.
+    /// Starts the law, because the receiver has joined.
     fn begin(&mut self, cx: &mut Cx<'_>) {
         self.running = true;
         if let Some(capacity) = self.attachment.as_ref().and_then(|attachment| attachment.capacity()) {
@@ -103,7 +102,7 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
         }
     }
 
-    /// Changes the mode of the scheme where the player's buffer says so, and tells the source.
+    /// Changes the mode of the scheme by the player's buffer, and notifies the source.
     fn change_mode(&mut self, cx: &mut Cx<'_>) {
         let Self { player, law, answers, .. } = self;
         if let Some(mode) = player.next_mode(cx) {
@@ -129,7 +128,7 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
     }
 }
 
-/// A packet of the source as the law sees it.
+/// A packet of the source in the form that the law takes.
 #[inline]
 fn arrival(packet: &Packet, header: StreamHeader) -> Arrival {
     Arrival {
@@ -176,7 +175,7 @@ impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
                         self.begin(cx);
                     }
                 }
-                // on the tree already, and its law is not yet ready
+                // on the tree already, while the law is not yet started
                 (Header::Stream(_), Some(_)) => {}
                 _ => cx.count(Count::Ignored, 1),
             },

@@ -11,45 +11,46 @@ use super::supply::Supply;
 use super::{Config, Modes};
 use crate::icn::Attachment;
 
-/// The source of a stream. It always has data, or has the frames of a video; its law decides how fast they leave.
+/// The source of a stream. It has endless data or the frames of a video; its law sets the rate.
 ///
-/// Packets leave at the law's rate, headers included; the first leaves at the start. When the rate changes the pending packet
-/// moves to `max(now, t_last + 8s/R)`, so that a slow stream need not wait out an old long gap.
+/// Packets leave at the law's rate, headers included; the first leaves at the start. When the rate changes, the pending packet moves to
+/// `max(now, t_last + 8s/R)`, so that it does not wait for the end of a gap at the old rate.
 ///
-/// A stream has no acknowledgements, so the sender cannot know what is in flight. Of the law's window it honours only
-/// that a window below one packet holds the stream: a law that counts packets in flight by itself closes and opens it.
+/// A stream has no acknowledgements, so the sender does not know the data in flight. A window of the law below one packet stops the stream,
+/// and any other has no effect: a law that counts packets in flight itself opens and closes it.
 ///
 /// # How it is driven
 ///
-/// As every [`Endpoint`]. [`Input::Start`] sends the first packet, or publishes the group where it is known by name. Each later one leaves at an [`Input::Timer`]: one packet per deadline, so a
-/// driver that is late gives the timer again until [`Endpoint::wake`] lies ahead. [`Input::Packet`] is feedback and may move the deadline either
-/// way. Over real sockets, a driver without content calls [`Sender::wait_for_data`] instead of the timer, and polls again.
+/// It is an [`Endpoint`]. [`Input::Start`] sends the first packet, or publishes the group if it is known by name. Each later packet leaves
+/// at an [`Input::Timer`], one packet per deadline: a late driver gives the timer again until [`Endpoint::wake`] is in the future.
+/// [`Input::Packet`] is feedback and may move the deadline either way. Over real sockets, a driver without content calls
+/// [`Sender::wait_for_data`] instead of the timer, and polls again.
 #[derive(Clone, Debug)]
 pub struct Sender<L> {
     law: L,
     to: Destination,
-    /// Its place in a name-based network; none where packets go by address.
+    /// Its attachment to a name-based network; `None` if packets are routed by address.
     attachment: Option<Box<Attachment>>,
     packet: Bytes,
     /// Size of a control packet.
     control: Bytes,
     ecn: Ecn,
     pacer: Pacer,
-    /// The frames that it carries; endless data where there are none.
+    /// The frames that it carries; `None` for endless data.
     supply: Option<Box<Supply>>,
-    /// Modes that follow the buffer of the receiver's player, and whether that was full when it was last heard.
+    /// Modes by the receiver's buffer, and whether the buffer was full in the last notification.
     modes: Option<Box<(Modes, bool)>>,
     running: bool,
-    /// The application has nothing to send before. [`Time::ZERO`] where it always has.
+    /// The application has no data before this; [`Time::ZERO`] if it always has some.
     given_at: Time,
-    /// Number of the next packet.
+    /// Sequence number of the next packet.
     seq: u64,
-    /// Bytes sent before it.
+    /// Bytes of all packets before it.
     bytes_before: u64,
 }
 
 impl<L: SenderLaw> Sender<L> {
-    /// A source that sends to `to` once it is started.
+    /// A source that sends to `to` after its start.
     pub fn new(config: &Config, law: L, to: Destination) -> Self {
         Self {
             law,
@@ -72,18 +73,18 @@ impl<L: SenderLaw> Sender<L> {
         }
     }
 
-    /// The same, as the source of a group that is known by name: it publishes before it sends, and sends to its access router.
+    /// The same as the source of a group by name: it publishes the group before it sends, and sends to its access router.
     pub fn attached(self, attachment: Attachment) -> Self {
         Self { to: attachment.access().into(), attachment: Some(Box::new(attachment)), ..self }
     }
 
-    /// The law.
+    /// The source's part of the scheme.
     pub const fn law(&self) -> &L {
         &self.law
     }
 
-    /// The application has nothing to send before `until`: nothing leaves, and the law knows that it is not what holds the stream. For
-    /// drivers whose application gives the data, after a packet left; `until` is the present instant when there is something again.
+    /// Stops the stream until `until`, because the application has no data; the law treats it as app-limited. For drivers whose application
+    /// supplies the data, after a packet has left. Call it with the present instant when there are data again.
     pub fn wait_for_data(&mut self, until: Time, cx: &mut Cx<'_>) {
         let idle = until > cx.now() && self.given_at <= cx.now();
         self.given_at = until;
@@ -103,7 +104,7 @@ impl<L: SenderLaw> Sender<L> {
         }
     }
 
-    /// When the next packet leaves: when the law permits it and there is something to send.
+    /// When the next packet leaves: when the law allows it and there are data.
     #[inline]
     fn next_at(&self) -> Time {
         let next = self.pacer.next().max(self.given_at);
@@ -137,7 +138,7 @@ impl<L: SenderLaw> Sender<L> {
         }
     }
 
-    /// The law begins, and the first packet leaves.
+    /// Starts the law and sends the first packet.
     fn begin(&mut self, cx: &mut Cx<'_>) {
         self.running = true;
         if let Some(supply) = &mut self.supply {
@@ -185,7 +186,7 @@ impl<L: SenderLaw> Sender<L> {
         self.follow(cx);
     }
 
-    /// Takes over what the law permits now.
+    /// Reads the law's rate and window.
     fn follow(&mut self, cx: &mut Cx<'_>) {
         let (allowed, before) = (self.law.allowance(), self.pacer.rate());
         self.pacer.set(allowed.rate, allowed.window < self.packet, cx.now());

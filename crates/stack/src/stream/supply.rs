@@ -1,26 +1,26 @@
-//! Frames that wait at the source of a stream. They are generated when they are sent, so that memory does not grow while a slow stream falls behind
-//! its encoder.
+//! Video frames that wait at the source of a stream. Their sizes are generated when they are sent, so that memory does not grow while a
+//! slow stream falls behind its encoder.
 
 use contract::{Count, Cx, Piece, Random};
 use units::{Bytes, Duration, Time};
 
 use super::video::{Encoder, Video};
 
-/// What the encoder has made, and how much of it has left.
+/// The frames of the encoder that have not been sent.
 #[derive(Clone, Debug)]
 pub(super) struct Supply {
     encoder: Encoder,
-    /// [`Time::NEVER`] before the start.
+    /// Start of the encoder; [`Time::NEVER`] before.
     began_at: Time,
     interval: Duration,
-    /// The frame that is leaving.
+    /// The frame that is being sent.
     piece: Piece,
-    /// What is left of it.
+    /// The rest of this frame.
     left: Bytes,
 }
 
 impl Supply {
-    /// An encoder at rest.
+    /// An encoder before its start.
     pub(super) fn new(video: &Video) -> Self {
         Self {
             encoder: Encoder::new(video, Random::new(0, "video", "frames")),
@@ -31,7 +31,7 @@ impl Supply {
         }
     }
 
-    /// The encoder begins now. Its chance is apart from that of the stream, so that every scheme carries the same video.
+    /// Starts the encoder. Its random stream is separate from that of the scheme, so that all schemes carry the same video.
     pub(super) fn start(&mut self, cx: &mut Cx<'_>) {
         let random = Random::new(cx.random().bits(), "video", "frames");
         *self = Self {
@@ -43,13 +43,13 @@ impl Supply {
         };
     }
 
-    /// When there is something to send; [`Time::NEVER`] after the last frame.
+    /// When there are data to send; [`Time::NEVER`] after the last frame.
     #[inline]
     pub(super) fn ready_at(&self) -> Time {
         if self.left > Bytes::ZERO { Time::ZERO } else { self.next_at() }
     }
 
-    /// When the next frame is there.
+    /// When the next frame is encoded.
     fn next_at(&self) -> Time {
         match self.encoder.number() {
             Some(number) if self.encoder.video().live => self.began_at + self.interval * u64::from(number),
@@ -58,7 +58,7 @@ impl Supply {
         }
     }
 
-    /// Takes the next packet of at most `packet` bytes; frames do not share packets. `None` where nothing is there.
+    /// Takes the next packet of at most `packet` bytes. A packet has data of one frame. `None` if no frame is ready.
     pub(super) fn take(&mut self, packet: Bytes, cx: &mut Cx<'_>) -> Option<(Bytes, Piece)> {
         if self.left == Bytes::ZERO {
             self.begin(cx)?;
@@ -68,7 +68,7 @@ impl Supply {
         Some((size, self.piece))
     }
 
-    /// Begins with the first frame that is there and not too old.
+    /// Starts the next frame that is ready and not too old.
     fn begin(&mut self, cx: &mut Cx<'_>) -> Option<()> {
         loop {
             let there_at = self.next_at();
@@ -89,7 +89,8 @@ impl Supply {
         }
     }
 
-    /// How much video waits: from the frame that leaves to what the encoder makes now. Nothing where the video is not live.
+    /// Duration of the video that waits: from the frame that is being sent to the present frame of the encoder. Zero if the video is not
+    /// live.
     pub(super) fn waiting(&self, now: Time) -> Duration {
         let there_at = match self.left {
             Bytes::ZERO => self.next_at(),

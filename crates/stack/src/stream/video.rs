@@ -1,4 +1,4 @@
-//! The output of an encoder: a sequence of frames, each with its size.
+//! The output of a video encoder: a sequence of frames with sizes.
 
 use std::sync::Arc;
 
@@ -7,49 +7,49 @@ use units::{Bytes, Duration, Rate, math};
 
 /// Frames that a stream carries instead of endless data.
 ///
-/// Sizes are of what goes on the wire: the headers of the packets that carry a frame are part of it.
+/// Sizes are those on the wire and include the headers of the packets that carry a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Video {
-    /// How large they are.
+    /// The sizes of frames.
     pub frames: Frames,
     /// Frames per second, above zero.
     pub frame_rate: f64,
-    /// Each frame is there when it has been encoded; otherwise all are from the start, as in a file.
+    /// Whether a frame is available only when it is encoded; otherwise all are available from the start, as in a file.
     pub live: bool,
-    /// A live frame that has waited for longer than this is dropped before any of it has left; [`Duration::MAX`] for never.
+    /// A live frame that has waited for longer than this is dropped before any of it is sent; [`Duration::MAX`] for never.
     pub drop_after: Duration,
 }
 
-/// How large frames are.
+/// The sizes of frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frames {
-    /// All alike.
+    /// Constant.
     Equal {
         /// Mean rate.
         rate: Rate,
     },
-    /// In groups of pictures that repeat, with random sizes around the mean of each type.
+    /// Groups of pictures that repeat, with random sizes around the mean of each type.
     Groups {
         /// Mean rate.
         rate: Rate,
-        /// Types of the frames of a group, at least one.
+        /// Frame types of a group; not empty.
         pattern: Vec<FrameType>,
-        /// Mean sizes of frames of type I, P and B, in relation to each other; above zero.
+        /// Relative mean sizes of frames of type I, P and B; above zero.
         sizes: [f64; 3],
-        /// Coefficient of variation of the sizes of one type: log-normal, each frame by itself.
+        /// Coefficient of variation of the sizes of one type: log-normal, independent per frame.
         variation: f64,
     },
-    /// As listed.
+    /// From a list.
     Trace {
-        /// Where the list is from.
+        /// File of the list.
         file: String,
-        /// Sizes in bytes, at least one, each above zero.
+        /// Sizes in bytes, each above zero; not empty.
         sizes: Arc<[u32]>,
-        /// Types, one for each size; none where the list does not tell them all.
+        /// Types, one per size; empty if the list does not have all.
         types: Arc<[FrameType]>,
-        /// Mean rate to which all sizes are scaled; as they are when `None`.
+        /// Mean rate to which all sizes are scaled; `None` for no scaling.
         rate: Option<Rate>,
-        /// From the start again after the last one.
+        /// Whether the list repeats.
         repeat: bool,
     },
 }
@@ -57,16 +57,16 @@ pub enum Frames {
 /// Type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameType {
-    /// Coded by itself.
+    /// I frame: coded without other frames.
     Intra,
-    /// Predicted from an earlier frame.
+    /// P frame: predicted from an earlier frame.
     Predicted,
-    /// Predicted from both sides.
+    /// B frame: predicted from both sides.
     Bidirectional,
 }
 
 impl FrameType {
-    /// The type that a letter stands for: I, P or B.
+    /// The type of the letter I, P or B.
     pub const fn of(letter: char) -> Option<Self> {
         match letter {
             'I' => Some(Self::Intra),
@@ -87,12 +87,12 @@ impl FrameType {
 }
 
 impl Video {
-    /// From one frame to the next.
+    /// Time between two frames.
     pub fn interval(&self) -> Duration {
         Duration::from_nanos((1e9 / self.frame_rate + 0.5) as u64).max(Duration::from_nanos(1))
     }
 
-    /// How many frames there are; `None` where there is no end.
+    /// Number of frames; `None` without an end.
     pub fn count(&self) -> Option<u32> {
         match &self.frames {
             Frames::Trace { sizes, repeat: false, .. } => {
@@ -102,7 +102,7 @@ impl Video {
         }
     }
 
-    /// Types of the frames, over and over again; none where they have none, and each stands alone.
+    /// Types of the frames, repeated; empty if frames have no types.
     pub fn types(&self) -> Arc<[FrameType]> {
         match &self.frames {
             Frames::Equal { .. } => Arc::from([]),
@@ -111,7 +111,7 @@ impl Video {
         }
     }
 
-    /// Size of frame `number` in relation to others, before chance.
+    /// Relative size of frame `number`, without random variation.
     fn weight(&self, number: u32) -> f64 {
         match &self.frames {
             Frames::Equal { .. } => 1.0,
@@ -120,7 +120,7 @@ impl Video {
         }
     }
 
-    /// Bytes for a weight of 1.
+    /// Bytes of a frame with weight 1.
     fn unit(&self) -> f64 {
         let of = |rate: Rate, n: usize| {
             let whole: f64 = (0..n).map(|number| self.weight(number as u32)).sum();
@@ -135,21 +135,21 @@ impl Video {
     }
 }
 
-/// Makes the frames of a video in their order. Memory does not grow.
+/// Generates the frames of a video in order, with constant memory.
 #[derive(Clone, Debug)]
 pub(super) struct Encoder {
     video: Video,
-    /// Bytes for a weight of 1.
+    /// Bytes of a frame with weight 1.
     unit: f64,
     variation: f64,
     random: Random,
     number: u32,
-    /// What whole bytes could not express of the frames so far.
+    /// The remainder of previous frames below a byte.
     carry: f64,
 }
 
 impl Encoder {
-    /// Before the first frame; chance comes from `random`.
+    /// An encoder before the first frame.
     pub(super) fn new(video: &Video, random: Random) -> Self {
         let variation = match video.frames {
             Frames::Groups { variation, .. } => variation,
@@ -158,7 +158,7 @@ impl Encoder {
         Self { unit: video.unit(), video: video.clone(), variation, random, number: 0, carry: 0.0 }
     }
 
-    /// What it encodes.
+    /// Its video.
     pub(super) const fn video(&self) -> &Video {
         &self.video
     }
@@ -168,7 +168,7 @@ impl Encoder {
         (self.number < self.video.count().unwrap_or(u32::MAX)).then_some(self.number)
     }
 
-    /// Makes the next frame: its size, at least one byte.
+    /// Generates the next frame; returns its size, at minimum one byte.
     pub(super) fn next(&mut self) -> Option<Bytes> {
         let number = self.number()?;
         let mut exact = self.unit * self.video.weight(number);
@@ -177,13 +177,13 @@ impl Encoder {
         }
         exact += self.carry;
         let size = exact.floor().clamp(1.0, f64::from(LARGEST));
-        // sums are exact over many frames, as far as no frame is at a bound
+        // the sum of many frames is exact if no frame is at a bound
         self.carry = (exact - size).clamp(0.0, 1.0);
         self.number = number + 1;
         Some(Bytes::new(size as u64))
     }
 
-    /// A log-normal number with mean 1 and the coefficient of variation of the video.
+    /// A log-normal random number with mean 1 and the coefficient of variation of the video.
     fn chance(&mut self) -> f64 {
         // σ² = ln(1 + c²); exp(σ·z − σ²/2) has mean 1; z by Box and Muller
         let variance = math::ln(1.0 + self.variation * self.variation);
@@ -193,7 +193,7 @@ impl Encoder {
     }
 }
 
-/// Largest frame: its size has 32 bits.
+/// Maximum size of a frame, which has 32 bits.
 const LARGEST: u32 = u32::MAX;
 
 #[cfg(test)]

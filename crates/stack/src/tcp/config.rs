@@ -12,6 +12,7 @@ pub const SERIES: &[SeriesInfo] = &[
     ("srtt", "s", "flow", "smoothed round-trip time"),
 ];
 
+/// Settings of one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Payload of a full segment.

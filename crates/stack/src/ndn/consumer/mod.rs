@@ -24,7 +24,7 @@ use self::waiting::{Line, Waiting};
 use super::{ConsumerConfig, EpisodeCheck, Gaps};
 use crate::parts::Pacer;
 
-/// Series that a consumer offers: name, unit, subject, meaning.
+/// Time series of a consumer: name, unit, subject, meaning.
 pub const CONSUMER_SERIES: &[SeriesInfo] = &[
     ("window", "bytes", "flow", "congestion window"),
     ("ssthresh", "bytes", "flow", "slow-start threshold"),
@@ -46,22 +46,22 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
     ),
 ];
 
-/// A consumer of one prefix with the law `C`.
+/// A consumer of one prefix with the congestion law `C`.
 ///
-/// Windows are counted in Data packets: an Interest may leave while fewer are in flight than the window holds whole. Under a finite rate
-/// Interests are generated one Data packet's time apart. What is retransmitted goes first.
+/// Windows are counted in whole Data packets. An Interest may leave while fewer are in flight than the window. With a finite rate,
+/// Interests are generated at intervals of one Data packet's serialisation time. Retransmissions are sent first.
 ///
-/// With a coarse clock Interests are generated just so, but wait and leave back to back at the next tick; with jitter, a random time later.
-/// They count as in flight meanwhile; their timers and delays begin when they leave.
+/// With a coarse clock, generated Interests wait and leave back to back at the next tick; with jitter, a random time later. They count as
+/// in flight meanwhile. Their timers and delays start when they leave.
 ///
 /// # How it is driven
 ///
-/// As every [`Endpoint`], beside a forwarder: Interests in the outbox go to [`contract::Destination::own_node`], which the driver hands to the
-/// forwarder of the node as [`contract::RouterInput::Local`] before time goes on; Data and NACKs come back as [`Input::Packet`]. [`Input::Start`]
-/// begins to request, [`Input::Timer`] retransmits and paces, [`Input::Stop`] ends.
+/// It is an [`Endpoint`] beside a forwarder. Interests in the outbox go to [`contract::Destination::own_node`], which the driver hands to
+/// the forwarder of the node as [`contract::RouterInput::Local`] at the same instant. Data and NACKs return as [`Input::Packet`].
+/// [`Input::Start`] starts requests, [`Input::Timer`] retransmits and paces, [`Input::Stop`] ends.
 #[derive(Clone, Debug)]
 pub struct Consumer<C> {
-    // ---- what every packet needs
+    // ---- fields that every packet needs
     prefix: NameId,
     /// Size of a Data packet, in bytes.
     data: u64,
@@ -71,29 +71,29 @@ pub struct Consumer<C> {
     rate: Rate,
     running: bool,
     app_limited: bool,
-    /// When the next Interest can be generated.
+    /// When the next Interest may be generated.
     send_at: Time,
-    /// When what is held leaves; never where nothing is held.
+    /// When held Interests leave; [`Time::NEVER`] if there are none.
     release_at: Time,
-    /// When timers are looked at next; never where nothing is out. May be too early, never too late.
+    /// When timers are checked next; [`Time::NEVER`] if no Interest is pending. It can be too early, never too late.
     timeout_at: Time,
-    /// Nothing is generated before then.
+    /// No Interest is generated before this.
     pause_until: Time,
     pacer: Pacer,
     timeout: Estimator,
     waiting: Waiting,
     requests: Requests,
-    /// Segments that were wanted so far: the order of the last.
+    /// Number of segments taken from the pattern; also the order of the last one.
     wanted: u64,
-    /// The highest order that has come.
+    /// The highest order whose Data arrived.
     high: u64,
-    /// The round ends when a later order than this comes.
+    /// The round ends when Data of a higher order arrive.
     round_end: u64,
-    /// The recovery point: another cut needs a later order than this. None before the first cut.
+    /// The recovery point: the next reduction requires a higher order. `None` before the first reduction.
     recovery: Option<u64>,
-    /// When Data last came over the network.
+    /// When Data last arrived over the network.
     heard_at: Time,
-    /// Segments that came.
+    /// Segments received.
     got: u64,
     /// Interests generated.
     generated: u64,
@@ -103,7 +103,7 @@ pub struct Consumer<C> {
     tick: Duration,
     tick_phase: Duration,
     jitter: Duration,
-    /// Interests leave when they are generated: there is neither tick nor jitter.
+    /// Whether Interests leave when they are generated: there is neither tick nor jitter.
     prompt: bool,
     gaps: Gaps,
     marks: bool,
@@ -113,7 +113,7 @@ pub struct Consumer<C> {
 }
 
 impl<C: CongestionControl> Consumer<C> {
-    /// A consumer. It asks for nothing before [`Input::Start`].
+    /// A consumer. It requests nothing before [`Input::Start`].
     pub fn new(config: &ConsumerConfig, law: C) -> Self {
         Self {
             prefix: config.prefix,
@@ -152,24 +152,24 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// The law, for tests and tables.
+    /// The congestion law.
     pub const fn law(&self) -> &C {
         &self.law
     }
 
-    /// Segments in flight: asked for, or held for a while, and neither answered nor expired nor refused.
+    /// Segments in flight: requested or held, and neither answered nor expired nor refused.
     #[inline]
     pub fn in_flight(&self) -> u64 {
         u64::from(self.waiting.count(Line::Out)) + u64::from(self.waiting.count(Line::Held))
     }
 
-    /// What is in flight, as Data on the wire.
+    /// Data in flight, in bytes on the wire.
     #[inline]
     fn flight(&self) -> Bytes {
         Bytes::new(self.in_flight() * self.data)
     }
 
-    /// Takes over what the law now permits.
+    /// Reads the law's window and rate.
     #[inline]
     fn read_allowance(&mut self, cx: &mut Cx<'_>) {
         let Allowance { window, rate } = self.law.allowance();
@@ -188,7 +188,7 @@ impl<C: CongestionControl> Consumer<C> {
 
     // ---- Interests
 
-    /// Generates what window, rate and requests permit.
+    /// Generates the Interests that window, rate and pattern allow.
     #[inline]
     fn generate(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
@@ -211,7 +211,7 @@ impl<C: CongestionControl> Consumer<C> {
                         match self.waiting.add(segment, self.wanted) {
                             Some(slot) => slot,
                             None => {
-                                // it is under way: its Data will do for both
+                                // its Interest is in flight, and its Data answers both requests
                                 self.join(&mut joined, cx);
                                 if joined == MAX_JOINED {
                                     return;
@@ -241,7 +241,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// An Interest waits for the next tick, and for chance.
+    /// Holds an Interest until the next tick, and for its jitter.
     fn hold(&mut self, slot: u32, cx: &mut Cx<'_>) {
         self.waiting.join(slot, Line::Held);
         if self.release_at == Time::NEVER {
@@ -253,7 +253,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// A content is wanted that is under way already.
+    /// Handles a requested content whose segment is in flight already.
     #[cold]
     fn join(&mut self, joined: &mut u32, cx: &mut Cx<'_>) {
         self.pace(cx);
@@ -265,7 +265,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// The time of one Data packet passes before the next Interest.
+    /// Delays the next Interest by the serialisation time of one Data packet.
     #[inline]
     fn pace(&mut self, cx: &mut Cx<'_>) {
         if self.rate == Rate::UNLIMITED {
@@ -293,7 +293,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// Lets an Interest go.
+    /// Sends an Interest.
     #[inline]
     fn send(&mut self, slot: u32, cx: &mut Cx<'_>) {
         let now = cx.now();
@@ -325,7 +325,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.law.on_sent(&sent, cx);
     }
 
-    /// When its time has come all that is held leaves, in its order.
+    /// Sends all held Interests in order when they are due.
     #[inline]
     fn release(&mut self, cx: &mut Cx<'_>) {
         if cx.now() < self.release_at {
@@ -343,7 +343,7 @@ impl<C: CongestionControl> Consumer<C> {
     fn on_data(&mut self, data: &Data, packet: &Packet, cx: &mut Cx<'_>) {
         let slot = if data.name.prefix == self.prefix { self.waiting.find(data.name.segment) } else { None };
         let Some(slot) = slot.filter(|&slot| self.waiting.get(slot).tries > 0) else {
-            // late, a copy, or of an earlier life of the flow
+            // late, duplicate, or for a previous run of the flow
             cx.count(Count::Ignored, 1);
             return;
         };
@@ -355,7 +355,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.got += 1;
         self.high = self.high.max(segment.order);
         if now == segment.sent_at {
-            // from the own node: it says nothing of the network
+            // served by the own node: it carries no information about the network
             if self.rate == Rate::UNLIMITED {
                 self.pause_until = self.pause_until.max(now + OWN_NODE);
             }
@@ -374,13 +374,13 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// What Data that crossed the network says.
+    /// Updates estimator and law from Data that crossed the network.
     #[inline]
     fn learn(&mut self, slot: u32, packet: &Packet, cx: &mut Cx<'_>) {
         let now = cx.now();
         let segment = *self.waiting.get(slot);
         let in_flight = self.flight();
-        // of several Interests nobody knows which one was answered                   [RFC6298 §3]
+        // after a retransmission it is unknown which Interest was answered              [RFC6298 §3]
         let rtt = (segment.tries == 1).then(|| now.saturating_since(segment.sent_at));
         if let Some(rtt) = rtt {
             self.timeout.sample(rtt);
@@ -421,14 +421,14 @@ impl<C: CongestionControl> Consumer<C> {
         self.read_allowance(cx);
     }
 
-    /// Waits for a segment no longer.
+    /// Removes a segment.
     #[inline]
     fn forget(&mut self, slot: u32) {
         self.waiting.remove(slot);
         self.aim();
     }
 
-    /// Looks at the timers no later than the first of them expires.
+    /// Sets the next check of the timers to the first expiry or earlier.
     #[inline]
     fn aim(&mut self) {
         match self.waiting.first(Line::Out) {
@@ -512,7 +512,7 @@ impl<C: CongestionControl> Endpoint for Consumer<C> {
     }
 }
 
-/// The law of consumers without one: a rate that never changes.
+/// The law of consumers without congestion control: a constant rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Steady(pub Rate);
 
@@ -525,13 +525,13 @@ impl CongestionControl for Steady {
     }
 }
 
-/// Maximum number of segments in flight, whatever the law says: so that a law without any limit ends in a finite burst.
+/// Maximum number of segments in flight for any law, so that a law without a limit sends a finite burst.
 const MAX_IN_FLIGHT: u64 = 1 << 20;
-/// Under a finite rate no two Interests are generated at the same instant.
+/// Minimum gap under a finite rate: no two Interests are generated at the same instant.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);
-/// Maximum number of requests in a row that find their segment under way, before the consumer waits for the next Data. Our choice: without a bound a
-/// catalogue of less than a window would be drawn from for ever.
+/// Maximum number of consecutive requests whose segments are in flight already, before the consumer waits for the next Data. Our choice:
+/// without a bound, the draws from a catalogue smaller than the window would not end.
 const MAX_JOINED: u32 = 16;
-/// How long a consumer takes over Data that its own node had at once. Our choice: what an Interest and its Data cost a public forwarder
-/// (ndnd 1.5.3: 52 µs of CPU time); without it time would stand still for a consumer that is served from its own store.
+/// Processing time of Data that the own node had in its store. Our choice: the cost of an Interest and its Data in a public forwarder (ndnd
+/// 1.5.3: 52 µs of CPU time). Without it virtual time would not advance for a consumer that its own store serves.
 const OWN_NODE: Duration = Duration::from_micros(50);

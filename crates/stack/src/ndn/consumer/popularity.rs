@@ -3,9 +3,10 @@
 use contract::Random;
 use units::math;
 
-/// The contents of a catalogue, drawn by their popularity: p(i) ∝ 1/(i + shift)^exponent, i = 1, 2 … n.
+/// The contents of a catalogue, drawn by popularity: p(i) ∝ 1/(i + shift)^exponent, i = 1, 2 … n.
 ///
-/// An alias table [Walker 1977, Vose 1991]: a uniform draw of a cell, then of one of the two contents that share it. Eight bytes a content.
+/// An alias table [Walker 1977, Vose 1991]: a draw selects a cell uniformly, then one of its two contents. It takes eight bytes per
+/// content.
 #[derive(Clone, Debug)]
 pub(super) struct Popularity {
     cells: Box<[Cell]>,
@@ -13,27 +14,26 @@ pub(super) struct Popularity {
 
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// The cell's own content is drawn with this share, in units of 2⁻³².
+    /// Probability of the cell's own content, in units of 2⁻³².
     own: u32,
-    /// And this one otherwise.
+    /// The other content.
     other: u32,
 }
 
 impl Popularity {
-    /// For `contents` of them; at least one.
+    /// The table of `contents` contents, at minimum one.
     pub(super) fn new(contents: u32, exponent: f64, shift: f64) -> Self {
         let n = contents.max(1) as usize;
         let mut weights: Vec<f64> = (1..=n).map(|i| math::pow(i as f64 + shift, -exponent)).collect();
         let mean = weights.iter().sum::<f64>() / n as f64;
         weights.iter_mut().for_each(|weight| *weight /= mean);
         let mut cells: Box<[Cell]> = (0..n as u32).map(|i| Cell { own: u32::MAX, other: i }).collect();
-        // popularity falls, so the contents above the mean are those before the first below it; each fills up cells below it and then
-        // itself becomes one of them
+        // popularity decreases, so the contents above the mean come first; each fills up cells below the mean and then becomes one of them
         let rich = weights.partition_point(|weight| *weight >= 1.0);
         let (mut giver, mut poor) = (0, rich);
         let mut spent = None;
         while giver < rich {
-            // a giver that fell below the mean is filled up before the next poor cell
+            // a content that fell below the mean is filled up before the next one
             let cell = match spent.take() {
                 Some(cell) => cell,
                 None if poor < n => {
@@ -60,7 +60,7 @@ impl Popularity {
         if (random.bits() as u32) < cell.own { index } else { cell.other }
     }
 
-    /// The probability of each content, as the table has it.
+    /// The probability of each content according to the table.
     #[cfg(test)]
     pub(super) fn probabilities(&self) -> Vec<f64> {
         let n = self.cells.len() as f64;
@@ -74,7 +74,7 @@ impl Popularity {
     }
 }
 
-/// A share of a cell in units of 2⁻³².
+/// A probability in units of 2⁻³².
 fn share(weight: f64) -> u32 {
     (weight.max(0.0) * 4_294_967_296.0) as u32
 }
@@ -83,7 +83,7 @@ fn share(weight: f64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Worst difference between the table and the formula, relative to the formula.
+    /// Maximum difference between table and formula, relative to the formula.
     fn error(n: u32, exponent: f64, shift: f64) -> f64 {
         let table = Popularity::new(n, exponent, shift).probabilities();
         let weights: Vec<f64> = (1..=n).map(|i| math::pow(f64::from(i) + shift, -exponent)).collect();

@@ -6,31 +6,31 @@ use units::Time;
 use super::popularity::Popularity;
 use crate::ndn::{ConsumerConfig, Pattern};
 
-/// Goes through what a consumer wants, segment by segment.
+/// The segments that a consumer requests, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
     pattern: Pattern,
     popularity: Option<Popularity>,
     /// Segments taken so far.
     taken: u64,
-    /// How many there are in all; [`u64::MAX`] without an end.
+    /// Number of segments in all; [`u64::MAX`] for no end.
     last: u64,
-    /// How many may be taken by now.
+    /// Number of segments that are available by now.
     ready: u64,
-    /// When there are more.
+    /// When more become available.
     more_at: Time,
-    /// The next segment of the content that is being fetched, and the one after its last.
+    /// The next segment of the present content, and one past its last segment.
     content: (u64, u64),
 }
 
-/// What is to be asked for next.
+/// The next segment of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A segment.
+    /// This segment.
     Segment(u64),
-    /// Nothing before then.
+    /// None before this time.
     Later(Time),
-    /// Nothing any more.
+    /// None any more.
     Nothing,
 }
 
@@ -54,7 +54,7 @@ impl Requests {
         }
     }
 
-    /// The first may be taken.
+    /// Makes the first segments available.
     pub(super) fn start(&mut self, now: Time) {
         match self.pattern {
             Pattern::Batches { .. } => self.more_at = now,
@@ -62,12 +62,12 @@ impl Requests {
         }
     }
 
-    /// How many segments it wants in all; [`u64::MAX`] without an end.
+    /// Number of segments in all; [`u64::MAX`] for no end.
     pub(super) const fn last(&self) -> u64 {
         self.last
     }
 
-    /// Takes the next.
+    /// Takes the next segment.
     #[inline]
     pub(super) fn take(&mut self, now: Time, random: &mut Random) -> Next {
         if self.taken == self.last {
@@ -92,7 +92,7 @@ impl Requests {
         })
     }
 
-    /// The batches that are due by now. Whether there was one.
+    /// Adds the batches that are due. Returns whether there were any.
     #[cold]
     fn refill(&mut self, now: Time) -> bool {
         let Pattern::Batches { size, every } = self.pattern else { return false };
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(segments(&mut all, &mut random, Time::ZERO, 5), expected);
     }
 
-    /// Batches of two every second: 0 and 1 at once, 2 and 3 after one second, and after 3.5 s those of 2 s and 3 s together.
+    /// Batches of two every second: 0 and 1 at the start, 2 and 3 after one second, and after 3.5 s those of 2 s and 3 s together.
     #[test]
     fn batches_become_wanted_in_their_time() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
@@ -162,7 +162,7 @@ mod tests {
             assert_eq!(content, [first, first + 1, first + 2, first + 3]);
             seen[first as usize / 4] += 1;
         }
-        // 1/(1 + 1/2 + … + 1/10) = 0.341 of all is the first
+        // the first content has 1/(1 + 1/2 + … + 1/10) = 0.341 of all draws
         assert!((300..380).contains(&seen[0]), "{seen:?}");
         assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
     }

@@ -7,7 +7,7 @@ use super::waiting::Line;
 use super::{Consumer, EpisodeCheck, OWN_NODE};
 
 impl<C: CongestionControl> Consumer<C> {
-    /// Looks for segments that have waited for longer than the timeout, which is the same for all of one look.
+    /// Handles segments whose timeout has passed. All segments of one check have the same timeout.
     #[cold]
     pub(super) fn expire(&mut self, cx: &mut Cx<'_>) {
         let (now, timeout) = (cx.now(), self.timeout.timeout());
@@ -20,7 +20,7 @@ impl<C: CongestionControl> Consumer<C> {
                 cx.count(Count::Timeouts, 1);
                 self.timeout.back_off();
             }
-            // others are answered, so this one is lost; or nobody is
+            // a loss if later Interests were answered, otherwise a timeout
             let cause = if self.heard_at > sent_at { Cause::Loss } else { Cause::Timeout };
             self.congested(cause, order, self.flight(), cx);
             self.ask_again(slot, cx);
@@ -31,7 +31,7 @@ impl<C: CongestionControl> Consumer<C> {
             .map_or(Time::NEVER, |slot| self.timeout.looks_at(self.waiting.get(slot).sent_at));
     }
 
-    /// The network says no.
+    /// Handles a NACK.
     #[cold]
     pub(super) fn on_nack(&mut self, nack: &Nack, cx: &mut Cx<'_>) {
         let slot = if nack.name.prefix == self.prefix { self.waiting.find(nack.name.segment) } else { None };
@@ -40,20 +40,20 @@ impl<C: CongestionControl> Consumer<C> {
             segment.line == Line::Out && segment.nonce == nack.nonce
         };
         let Some(slot) = slot.filter(meant) else {
-            // to an Interest that has been given up, or repeated since
+            // the Interest was given up, or retransmitted with another nonce
             cx.count(Count::Ignored, 1);
             return;
         };
         cx.count(Count::Nacks, 1);
         if nack.reason != NackReason::Congestion {
-            // a loop, or nobody who serves the name: no matter of how much is asked for. Its timer will tell
+            // a loop or a missing route does not depend on the rate; the retransmission timer handles it
             return;
         }
         self.congested(Cause::Refused, self.waiting.get(slot).order, self.flight(), cx);
         self.ask_again(slot, cx);
         self.aim();
         if self.rate == Rate::UNLIMITED {
-            // our choice: what was refused would be refused again, until Data comes or about a round trip has passed
+            // our choice: further Interests would be refused too, until Data arrive or about one round trip has passed
             self.pause_until = cx.now() + self.timeout.smoothed().max(OWN_NODE);
         }
         self.generate(cx);
@@ -63,7 +63,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// A segment is to be asked for again; or it is given up.
+    /// Queues a segment for retransmission, or gives it up.
     fn ask_again(&mut self, slot: u32, cx: &mut Cx<'_>) {
         if self.waiting.get(slot).tries > self.retries {
             self.waiting.remove(slot);
@@ -73,15 +73,15 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// Data came with a mark.
+    /// Handles a marked Data packet.
     #[cold]
     pub(super) fn on_mark(&mut self, in_flight: Bytes, cx: &mut Cx<'_>) {
         cx.count(Count::Marks, 1);
         self.congested(Cause::Mark, self.high, in_flight, cx);
     }
 
-    /// Tells the law that the segment `order` was lost or refused, or that a mark came when it was the highest; and whether this is the
-    /// first event of an episode.
+    /// Notifies the law that the segment `order` was lost or refused, or was the highest one when a mark arrived, and whether this begins
+    /// an episode.
     fn congested(&mut self, cause: Cause, order: u64, in_flight: Bytes, cx: &mut Cx<'_>) {
         let first = self.begins_episode(order);
         let event = Congestion { cause, bytes: Bytes::new(self.data), in_flight, first };
@@ -94,10 +94,10 @@ impl<C: CongestionControl> Consumer<C> {
         self.read_allowance(cx);
     }
 
-    /// Conservative window adaptation: what was asked for before a cut belongs to its episode, or so many windows of it.
+    /// Conservative window adaptation: whether a segment was requested after the episode of the last reduction.
     fn begins_episode(&mut self, order: u64) -> bool {
         let (reached, end) = match self.episode_check {
-            // no second cut for what was already under way                  [ndn-tools 22.12: catchunks]
+            // no second reduction for segments that were in flight                [ndn-tools 22.12: catchunks]
             EpisodeCheck::Segment => (order, self.wanted),
             // m_highData > m_recPoint, m_recPoint = m_seq                    [ndnSIM 2.8: ndn-consumer-pcon]
             EpisodeCheck::Highest => (self.high, self.wanted + 1),
@@ -106,7 +106,7 @@ impl<C: CongestionControl> Consumer<C> {
             return false;
         }
         if self.episode > 0.0 {
-            // with more windows than one, so much further on
+            // an episode of several windows ends later by that number
             let window = end.saturating_sub(self.high);
             self.recovery = Some(self.high + (window as f64 * self.episode) as u64);
         }

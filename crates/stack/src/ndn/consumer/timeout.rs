@@ -5,22 +5,22 @@ use units::{Duration, Time};
 use crate::ndn::Timeout;
 use crate::parts::Rtt;
 
-/// k·max(min, srtt + 4·var), at most `max` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of [RFC6298 §2].
+/// The timeout k·max(min, srtt + 4·var), at most `max` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of [RFC6298 §2].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimator {
     rtt: Rtt,
-    /// k.
+    /// The backoff factor k.
     factor: u32,
     timeout: Duration,
-    /// Nothing is estimated: what is not asked for again is given up after just so long, or the law has a timer of its own.
+    /// The timeout is constant: without retransmissions it is the lifetime, or the law has its own timer.
     fixed: bool,
     config: Timeout,
 }
 
 impl Estimator {
-    /// With `fixed` the timeout is that, always.
+    /// An estimator. With `fixed` the timeout is always that value.
     pub(super) fn new(config: Timeout, fixed: Option<Duration>) -> Self {
-        // before a sample srtt is the initial timeout, and never below the minimum
+        // before the first sample srtt is the initial timeout, at minimum the minimum timeout
         let first = config.initial.max(config.min);
         let rtt = Rtt::new(first, config.min, Duration::MAX);
         Self { rtt, factor: 1, timeout: fixed.unwrap_or(first), fixed: fixed.is_some(), config }
@@ -34,7 +34,7 @@ impl Estimator {
         self.measure();
     }
 
-    /// A segment expired.
+    /// Increases the backoff, because a segment expired.
     pub(super) fn back_off(&mut self) {
         self.factor = self.factor.saturating_mul(2).min(self.config.backoff.max(1));
         self.measure();
@@ -48,7 +48,7 @@ impl Estimator {
         self.timeout = (self.rtt.timeout() * u64::from(self.factor)).min(self.config.max);
     }
 
-    /// The law has a timer of its own, which expires to the nanosecond. Whether it is shorter than the last.
+    /// Takes the timeout of a law with its own timer, which expires exactly. Returns whether it is shorter than the last.
     #[inline]
     pub(super) fn follow(&mut self, own: Duration) -> bool {
         let shorter = own < self.timeout || self.config.scan > Duration::ZERO;
@@ -56,13 +56,12 @@ impl Estimator {
         shorter
     }
 
-    /// The timeout now.
     #[inline]
     pub(super) const fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// When the timers are looked at and find that what was sent at `sent` has expired.
+    /// When the expiry of an Interest that left at `sent` is detected.
     #[inline]
     pub(super) fn looks_at(&self, sent: Time) -> Time {
         tick(sent + self.timeout, self.config.scan, Duration::ZERO)
@@ -81,7 +80,7 @@ impl Estimator {
     }
 }
 
-/// The first tick at or after `at` of a clock that ticks `phase` after every multiple of `every`; `at` where `every` is zero.
+/// The first tick at or after `at` of a clock with ticks at `phase` after each multiple of `every`; `at` if `every` is zero.
 #[inline]
 pub(super) fn tick(at: Time, every: Duration, phase: Duration) -> Time {
     if every == Duration::ZERO || at == Time::NEVER {
@@ -152,7 +151,7 @@ mod tests {
         assert_eq!(tick(Time::NEVER, every, Duration::ZERO), Time::NEVER);
     }
 
-    /// Timers that are looked at each 50 ms: what was sent at 20 ms with a timeout of 1 s is found to have expired at 1050 ms.
+    /// Timers are checked every 50 ms: an Interest of 20 ms with a timeout of 1 s expires at 1050 ms.
     #[test]
     fn timers_are_looked_at_on_multiples() {
         assert_eq!(Estimator::new(Timeout::DEFAULT, None).looks_at(at(20_000)), at(1_050_000));

@@ -4,10 +4,10 @@ use units::Time;
 
 use crate::ndn::Table;
 
-/// Segments by name, and in three lines: held back by a coarse clock, asked for, to be asked for again.
+/// The pending segments by name, and in three queues: held by a coarse clock, requested, to be retransmitted.
 ///
-/// A slab with a table beside it; what has left the slab makes room for the next. The line of those asked for is in the order of their
-/// times, so that only its head can be the next to expire.
+/// They are in a slab with a table beside it; the slots of removed segments are reused. The queue of requested segments is in the order of
+/// their departures, so that only its head can expire next.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     slots: Vec<Segment>,
@@ -16,37 +16,37 @@ pub(super) struct Waiting {
     lines: [List; Line::COUNT],
 }
 
-/// A segment that is waited for.
+/// A pending segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     /// Its number under the prefix.
     pub(super) segment: u64,
-    /// The how manieth that was wanted, from 1.
+    /// Its position in the order of requests, from 1.
     pub(super) order: u64,
-    /// When it was asked for first; never before that.
+    /// When its first Interest left; [`Time::NEVER`] before.
     pub(super) first_at: Time,
-    /// When it was asked for last.
+    /// When its last Interest left.
     pub(super) sent_at: Time,
     /// Nonce of the last Interest.
     pub(super) nonce: u32,
-    /// Interests that left for it.
+    /// Number of Interests that left for it.
     pub(super) tries: u32,
-    /// Where it stands.
+    /// The queue that it is in.
     pub(super) line: Line,
     before: u32,
     after: u32,
 }
 
-/// The lines, and none of them.
+/// The queue of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// To leave at the next tick of the clock, or a random time later.
+    /// Held for the next tick of the clock, or for its jitter.
     Held,
-    /// Asked for.
+    /// Requested.
     Out,
-    /// Expired or refused, to be asked for again.
+    /// Expired or refused, to be retransmitted.
     Again,
-    /// None.
+    /// No queue.
     None,
 }
 
@@ -86,7 +86,7 @@ impl Waiting {
         &mut self.slots[slot as usize]
     }
 
-    /// Begins to wait for a segment, in no line yet; `None` where it is waited for already.
+    /// Adds a segment without a queue; `None` if it is pending already.
     #[inline]
     pub(super) fn add(&mut self, segment: u64, order: u64) -> Option<u32> {
         let slot = if self.free == NONE { self.slots.len() as u32 } else { self.free };
@@ -114,7 +114,7 @@ impl Waiting {
         Some(slot)
     }
 
-    /// Waits for it no longer.
+    /// Removes a segment.
     #[inline]
     pub(super) fn remove(&mut self, slot: u32) {
         self.leave(slot);
@@ -123,7 +123,7 @@ impl Waiting {
         self.free = slot;
     }
 
-    /// Puts it at the end of a line; it leaves the one that it stood in.
+    /// Moves a segment to the end of a queue.
     #[inline]
     pub(super) fn join(&mut self, slot: u32, line: Line) {
         self.leave(slot);
@@ -160,19 +160,19 @@ impl Waiting {
         self.slots[slot as usize].line = Line::None;
     }
 
-    /// The first of a line.
+    /// The first segment of a queue.
     #[inline]
     pub(super) fn first(&self, line: Line) -> Option<u32> {
         Some(self.lines[line as usize].first).filter(|&slot| slot != NONE)
     }
 
-    /// How many stand in a line.
+    /// Number of segments in a queue.
     #[inline]
     pub(super) fn count(&self, line: Line) -> u32 {
         self.lines[line as usize].len
     }
 
-    /// Places in the slab, taken or not.
+    /// Size of the slab, free slots included.
     #[cfg(test)]
     pub(super) fn places(&self) -> usize {
         self.slots.len()

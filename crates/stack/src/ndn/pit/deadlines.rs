@@ -1,8 +1,8 @@
 //! PIT entries in the order of their expiry.
 //!
-//! Interests of one lifetime expire in the order of their arrival. There is a list for each lifetime, linked through the entries, so that adding,
-//! removing and finding the first take constant time. If a network has more lifetimes than there are lists, the last list has the rest, and an entry
-//! is inserted from its end.
+//! Interests of one lifetime expire in the order of their arrival. Each lifetime has a linked list through the entries, so that adding,
+//! removing and finding the first take constant time. If a network has more lifetimes than lists, the last list holds the rest, sorted by
+//! insertion from its end.
 
 use units::Time;
 
@@ -13,7 +13,7 @@ use super::records::NONE;
 #[derive(Debug)]
 pub(super) struct Deadlines {
     classes: Vec<Class>,
-    /// When the first entry of all expires: asked for after every packet.
+    /// The first expiry of all entries, cached because it is needed after every packet.
     earliest: Time,
 }
 
@@ -30,7 +30,7 @@ struct Class {
     last: u32,
 }
 
-/// As many as a sensible network has lifetimes.
+/// Number of lists: more lifetimes than a network usually has.
 const CLASSES: usize = 16;
 
 impl Deadlines {
@@ -63,7 +63,7 @@ impl Deadlines {
         (entry.before, entry.after, entry.class) = (before, after, class as u8);
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     #[inline]
     pub(super) fn remove(&mut self, entries: &mut [Entry], slot: u32) {
         let Entry { before, after, class, .. } = entries[slot as usize];
@@ -90,13 +90,13 @@ impl Deadlines {
         }
     }
 
-    /// When the first entry expires; never where there is none.
+    /// The first expiry; [`Time::NEVER`] without entries.
     #[inline]
     pub(super) const fn earliest(&self) -> Time {
         self.earliest
     }
 
-    /// The first to expire, and when.
+    /// The first entry to expire, and when.
     #[inline]
     pub(super) fn first(&self, entries: &[Entry]) -> Option<(Time, u32)> {
         let mut earliest = None;

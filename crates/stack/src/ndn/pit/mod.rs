@@ -1,7 +1,7 @@
 //! The pending Interest table (PIT): downstream and upstream faces of each pending name.
 //!
-//! An entry is two cache lines in a slab; a table finds it by name. It has room for one downstream and one upstream, which is sufficient for most;
-//! further records are in pools. Memory follows the maximum number of entries.
+//! An entry is two cache lines in a slab, found by name through a hash table. It has room for one downstream and one upstream; further
+//! records are in pools. Memory is proportional to the maximum number of entries.
 
 mod deadlines;
 mod records;
@@ -32,21 +32,21 @@ pub struct Pit {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Entry {
-    /// What is wanted.
+    /// The requested name.
     pub name: Name,
-    /// When the last of the Interests for it expires.
+    /// The last expiry of its Interests.
     pub expires: Time,
     before: u32,
     after: u32,
     generation: u32,
     class: u8,
-    /// The Interest understands marks.
+    /// Whether the Interest is ECN-capable.
     pub capable: bool,
     /// Size of the latest Interest on the wire.
     pub size: u16,
-    /// The strategy's word.
+    /// State of the strategy for this entry.
     pub strategy_note: u32,
-    /// The link part's word.
+    /// State of the link part for this entry.
     pub link_note: u32,
     /// The label of the latest Interest.
     pub label: Label,
@@ -57,27 +57,27 @@ pub struct Entry {
 const _: () = assert!(size_of::<Entry>() == 128, "an entry is two cache lines");
 
 impl Pit {
-    /// A table without entries.
+    /// An empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many Interests are pending.
+    /// Number of pending Interests.
     pub const fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether none is.
+    /// Whether no Interest is pending.
     pub const fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The maximum number since [`Pit::rebase`].
+    /// Maximum number of pending Interests since [`Pit::rebase`].
     pub const fn peak(&self) -> usize {
         self.peak
     }
 
-    /// Begins to look for the peak again.
+    /// Resets the maximum to the present number.
     pub fn rebase(&mut self) {
         self.peak = self.len();
     }
@@ -89,20 +89,20 @@ impl Pit {
         Some(Pending { slot, generation: self.entries[slot as usize].generation })
     }
 
-    /// What an entry says; `None` for one that has ended.
+    /// An entry; `None` if it has ended.
     #[inline]
     pub fn entry(&self, pending: Pending) -> Option<&Entry> {
         self.entries.get(pending.slot as usize).filter(|entry| entry.generation == pending.generation)
     }
 
-    /// The same, to be changed.
+    /// An entry for modification; `None` if it has ended.
     #[inline]
     pub fn entry_mut(&mut self, pending: Pending) -> Option<&mut Entry> {
         self.entries.get_mut(pending.slot as usize).filter(|entry| entry.generation == pending.generation)
     }
 
-    /// The entry of a name, made if there is none; whether it was made. A new one has no records and expires at `expires`; an old one
-    /// lives at least as long. `lifetime_ms` is the time from now to `expires`.
+    /// Finds or makes the entry of a name; returns whether it was made. A new entry has no records and expires at `expires`; the expiry of
+    /// an existing entry is not reduced. `lifetime_ms` is the time from now to `expires`.
     #[inline]
     pub fn open(&mut self, name: Name, lifetime_ms: u32, expires: Time) -> (Pending, bool) {
         let Self { places, entries, free, .. } = self;
@@ -128,7 +128,7 @@ impl Pit {
         (pending, new)
     }
 
-    /// Ends an entry with all its records.
+    /// Removes an entry with all its records.
     #[inline]
     pub fn end(&mut self, pending: Pending) {
         let Some(entry) = self.entry(pending) else { return };
@@ -142,20 +142,20 @@ impl Pit {
         self.free.push(pending.slot);
     }
 
-    /// The earliest entry that has expired by `now`.
+    /// The first entry that has expired by `now`.
     #[inline]
     pub fn due(&self, now: Time) -> Option<Pending> {
         let (expires, slot) = self.deadlines.first(&self.entries)?;
         (expires <= now).then(|| Pending { slot, generation: self.entries[slot as usize].generation })
     }
 
-    /// When the next entry expires; never where there is none.
+    /// The next expiry; [`Time::NEVER`] without entries.
     #[inline]
     pub const fn wake(&self) -> Time {
         self.deadlines.earliest()
     }
 
-    /// Writes the in-record of a face: an Interest from there arrived. True when the face did not wait before.
+    /// Writes the in-record of a face: an Interest arrived from there. Returns true if the face had none.
     #[inline]
     pub fn ask(&mut self, pending: Pending, face: FaceId, nonce: u32, flow: FlowId, expires: Time) -> bool {
         let entry = &mut self.entries[pending.slot as usize];
@@ -163,25 +163,25 @@ impl Pit {
         self.ins.write(&mut entry.first_in, record)
     }
 
-    /// The first in-record, in the order in which downstreams first asked; the rest by [`Pit::next_in`].
+    /// The first in-record, in the order of first arrivals; [`Pit::next_in`] gives the others.
     #[inline]
     pub fn first_in(&self, pending: Pending) -> Option<In> {
         self.entry(pending).map(|entry| entry.first_in).filter(|record| record.face != NONE)
     }
 
-    /// The record after this one.
+    /// The in-record after `record`.
     #[inline]
     pub fn next_in(&self, record: &In) -> Option<In> {
         self.ins.after(record)
     }
 
-    /// The first out-record, in the order in which upstreams were first asked; the rest by [`Pit::next_out`].
+    /// The first out-record, in the order of first departures; [`Pit::next_out`] gives the others.
     #[inline]
     pub fn first_out(&self, pending: Pending) -> Option<Out> {
         self.entry(pending).map(|entry| entry.first_out).filter(|record| record.face != NONE)
     }
 
-    /// The record after this one.
+    /// The out-record after `record`.
     #[inline]
     pub fn next_out(&self, record: &Out) -> Option<Out> {
         self.outs.after(record)
@@ -197,13 +197,13 @@ impl Pit {
         std::iter::successors(self.first_out(pending), |record| self.next_out(record))
     }
 
-    /// Ends the in-record of a face. True when there was one.
+    /// Removes the in-record of a face. Returns whether there was one.
     pub fn forget(&mut self, pending: Pending, face: FaceId) -> bool {
         let Some(entry) = self.entries.get_mut(pending.slot as usize) else { return false };
         entry.generation == pending.generation && self.ins.remove(&mut entry.first_in, face.0)
     }
 
-    /// Writes the out-record of a face: the Interest goes there now. What was there before.
+    /// Writes the out-record of a face: the Interest is sent there now. Returns the previous record.
     #[inline]
     pub fn send(&mut self, pending: Pending, face: FaceId, nonce: u32, now: Time, held: bool) -> Option<Out> {
         let entry = &mut self.entries[pending.slot as usize];
@@ -220,12 +220,12 @@ impl Pit {
         self.entry(pending).and_then(|entry| self.outs.find(&entry.first_out, face.0))
     }
 
-    /// Notes that the Interest that was held for a face left now.
+    /// Records that the Interest that was queued for a face left now.
     pub fn leave(&mut self, pending: Pending, face: FaceId, now: Time) {
         self.change_out(pending, face, |record| (record.held, record.sent_at) = (false, now));
     }
 
-    /// Notes that a face refused.
+    /// Records a NACK from a face.
     pub fn refuse(&mut self, pending: Pending, face: FaceId, reason: NackReason) {
         self.change_out(pending, face, |record| (record.held, record.refused) = (false, Some(reason)));
     }

@@ -1,48 +1,48 @@
-//! Records of an entry: the first is in the entry, further ones are a linked list in a pool.
+//! Records of an entry: the first is in the entry, the others are a linked list in a pool.
 
 use contract::NackReason;
 use units::Time;
 
-/// No face, no record.
+/// Stands for no face and no record.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Who waits.
+/// An in-record: a downstream face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct In {
     /// The face.
     pub face: u32,
-    /// The nonce of the latest Interest from there.
+    /// Nonce of its latest Interest.
     pub nonce: u32,
-    /// Whose that Interest is: the Data for this face is counted as this flow's.
+    /// Flow of its latest Interest; Data for this face count for this flow.
     pub flow: u32,
     pub(super) more: u32,
-    /// When it expires.
+    /// When its Interest expires.
     pub expires: Time,
 }
 
-/// Who was asked.
+/// An out-record: an upstream face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Out {
     /// The face.
     pub face: u32,
-    /// The nonce that was sent last.
+    /// Nonce that was sent last.
     pub nonce: u32,
     pub(super) more: u32,
-    /// It was sent more than once.
+    /// The Interest was sent more than once.
     pub again: bool,
-    /// It waits in a lane.
+    /// The Interest is queued in a lane.
     pub held: bool,
-    /// The answer was no.
+    /// Reason of the NACK that it returned.
     pub refused: Option<NackReason>,
-    /// When it was sent last.
+    /// When the Interest was last sent.
     pub sent_at: Time,
 }
 
-/// A record of a face that leads to another record.
+/// A record of a face in a linked list.
 pub(super) trait Record: Copy {
     fn face(&self) -> u32;
     fn more(&self) -> u32;
-    /// A record of no face, which leads nowhere.
+    /// Clears the record: no face and no next record.
     fn blank(&mut self);
     fn lead_to(&mut self, more: u32);
 }
@@ -70,11 +70,11 @@ macro_rules! record {
 }
 record!(In, Out);
 
-/// Records beyond the first of their entries.
+/// Records beyond the first ones of their entries.
 #[derive(Debug)]
 pub(super) struct Pool<R> {
     records: Vec<R>,
-    /// The first free one; each leads to the next.
+    /// The first free record; each free record leads to the next.
     free: u32,
 }
 
@@ -116,7 +116,7 @@ impl<R: Record> Pool<R> {
         self.records.get_mut(at as usize)
     }
 
-    /// Writes the record of a face: over the one it has, or after the last. True when it had none.
+    /// Overwrites the record of a face, or appends one. Returns true if the face had none.
     #[inline]
     pub(super) fn write(&mut self, first: &mut R, mut record: R) -> bool {
         if first.face() == NONE || first.face() == record.face() {
@@ -157,7 +157,7 @@ impl<R: Record> Pool<R> {
         true
     }
 
-    /// Takes the record of a face out; the order of the others stays. True when there was one.
+    /// Removes the record of a face; the order of the others stays. Returns whether there was one.
     pub(super) fn remove(&mut self, first: &mut R, face: u32) -> bool {
         if first.face() == face {
             let place = first.more();
@@ -185,7 +185,7 @@ impl<R: Record> Pool<R> {
         false
     }
 
-    /// Gives back a record and all that it leads to.
+    /// Frees a record and all records after it.
     #[inline]
     pub(super) fn release_chain(&mut self, mut at: u32) {
         while let Some(record) = self.records.get(at as usize) {
@@ -203,7 +203,7 @@ impl<R: Record> Pool<R> {
 
 #[cfg(test)]
 impl<R> Pool<R> {
-    /// How many records it has room for.
+    /// Number of records in the pool, free ones included.
     pub(super) fn len(&self) -> usize {
         self.records.len()
     }

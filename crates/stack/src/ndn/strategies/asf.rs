@@ -31,21 +31,21 @@ contract::params! {
     order retx_suppression_initial <= retx_suppression_max;
 }
 
-/// The face that answers soonest.
+/// The strategy of a forwarder.
 #[derive(Clone, Debug)]
 pub struct Asf {
     params: Params,
     suppression: Suppression,
     /// By number of the FIB entry.
     prefixes: Vec<Prefix>,
-    /// Interests whose silence would count, in the order of their deadlines.
+    /// Interests whose timeout counts against a face, in the order of their deadlines.
     watched: VecDeque<Watched>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Prefix {
     faces: Vec<Face>,
-    /// When the next probe is due; never drawn before the first Interest.
+    /// When the next probe is due; `None` before the first Interest.
     probe_at: Option<Time>,
 }
 
@@ -65,11 +65,11 @@ struct Watched {
     sent_at: Time,
 }
 
-/// How good a face is, the best first: what answers by its round-trip time, what was never tried by its cost, what is silent last.
+/// The rank of a face, best first: answering faces by round-trip time, then untried faces by cost, then silent faces.
 type Rank = (u8, u64, FaceId);
 
 impl Asf {
-    /// With these parameters.
+    /// The strategy with these parameters.
     pub fn new(params: &Params) -> Self {
         let suppression =
             Suppression { first: params.retx_suppression_initial, max: params.retx_suppression_max };
@@ -99,13 +99,13 @@ impl Asf {
         }
     }
 
-    /// The best of the next hops that `may` lets.
+    /// The best of the next hops for which `may` is true.
     fn best(&self, fib: &FibEntry<'_>, may: impl Fn(FaceId) -> bool) -> Option<FaceId> {
         let hops = fib.hops.iter().filter(|hop| may(hop.face));
         hops.min_by_key(|hop| self.rank(fib.index, hop)).map(|hop| hop.face)
     }
 
-    /// Watches for the silence of a face that was just asked.
+    /// Starts the timeout of a face that was used.
     fn watch(&mut self, pending: Pending, face: FaceId, prefix: u32, now: Time) {
         let deadline = now + self.face(prefix, face).rtt.timeout();
         let place =
@@ -113,11 +113,11 @@ impl Asf {
         self.watched.insert(place, Watched { deadline, pending, face, prefix, sent_at: now });
     }
 
-    /// Asks another face as well, if a probe is due.
+    /// Sends the Interest to another face as well, if a probe is due.
     fn probe(&mut self, interest: &Arrived<'_>, used: FaceId, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let now = cx.now();
         let Params { probe_first, probing_interval, .. } = self.params;
-        // the first at a random time, so that forwarders do not probe together
+        // the first probe is at a random time, so that forwarders do not probe together
         let probe_at = &mut self.prefixes[fib.index as usize].probe_at;
         let due = *probe_at.get_or_insert_with(|| now + probe_first.scaled(cx.random().unit()));
         let others = fib.hops.iter().filter(|hop| hop.face != used && hop.face != interest.from);
@@ -129,7 +129,7 @@ impl Asf {
         let face = match untried {
             Some(rank) => rank.2,
             None => {
-                // the better the rank, the likelier: n : n - 1 : … : 1
+                // the probability decreases with the rank: n : n - 1 : … : 1
                 let count = others.clone().count() as u64;
                 let drawn = cx.random().below(count * (count + 1) / 2);
                 let mut place = 0;
@@ -184,11 +184,11 @@ impl Strategy for Asf {
 
     fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let silences = self.params.silent_timeouts;
-        // differs: a duplicate says that the Interest is there already, nothing about the face
+        // differs: a duplicate shows that another copy of the Interest was there first, and nothing about the face
         if nack.reason != NackReason::Duplicate {
             self.face(fib.index, nack.from).silent = silences;
         }
-        // differs: NFD's leaves the downstreams to their timers
+        // differs: NFD leaves the downstreams to their timers
         cx.pass_refusals(nack.pending);
     }
 
@@ -215,5 +215,5 @@ impl Strategy for Asf {
     }
 }
 
-/// Maximum that the patience grows to, as in NFD.
+/// Maximum timeout of a face, as in NFD.
 const MAX_PATIENCE: Duration = Duration::from_secs(60);

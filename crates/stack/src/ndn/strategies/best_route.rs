@@ -15,12 +15,12 @@ contract::params! {
     order retx_suppression_initial <= retx_suppression_max;
 }
 
-/// The cheapest face.
+/// The strategy of a forwarder.
 #[derive(Clone, Copy, Debug)]
 pub struct BestRoute(Suppression);
 
 impl BestRoute {
-    /// With these parameters.
+    /// The strategy with these parameters.
     pub fn new(params: &Params) -> Self {
         Self(Suppression { first: params.retx_suppression_initial, max: params.retx_suppression_max })
     }
@@ -55,8 +55,8 @@ impl BestRoute {
         if last.is_some_and(|last| !self.0.is_over(pending, last, cx)) {
             return;
         }
-        // after a lifetime a face counts as untried: the lowest cost is first again     [NFD: expired out-records]
-        // differs: by the lifetime of the Interest that comes, since out-records keep none
+        // a face counts as unused after one lifetime, so that the lowest cost is first again     [NFD: expired out-records] differs: the
+        // lifetime is that of the present Interest, because out-records store none
         let lifetime = match interest.packet.header {
             Header::Interest(header) => header.lifetime(),
             _ => Duration::MAX,

@@ -1,6 +1,6 @@
-//! Built-in NDN strategies: those of NFD. Schemes have others.
+//! Built-in NDN strategies, which are those of NFD. Schemes can have others.
 //!
-//! Where the source is NFD, it is the forwarder's public source text and developer's guide.
+//! The source is NFD's public source code and developer's guide.
 
 mod asf;
 mod best_route;
@@ -22,25 +22,25 @@ pub use best_route::BestRoute;
 pub use multicast::Multicast;
 pub use weighted::{Weighing, Weighted};
 
-/// Reads the parameters that a scenario gives.
+/// Reads parameters from a scenario.
 type Read<T> = fn(&[(String, ParamValue)]) -> Result<T, ParamError>;
 
-/// One row of the list.
+/// A row of the list of strategies.
 pub struct Entry {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// One line.
+    /// One line that describes it.
     pub title: &'static str,
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
-    /// Reads a list of parameters and writes them all, defaults filled in.
+    /// Reads parameters and returns all of them, with defaults.
     pub resolve: Read<ParamList>,
     make: Read<Known>,
 }
 
 macro_rules! strategies {
     ($($variant:ident($type:ty) = $module:ident, $title:literal;)*) => {
-        /// All of them, in the order of names.
+        /// All built-in strategies, sorted by name.
         pub const ALL: &[Entry] = &[$(Entry {
             name: stringify!($module),
             title: $title,
@@ -55,7 +55,7 @@ macro_rules! strategies {
             $($variant($type),)*
         }
 
-        /// Any strategy: a built-in one, or another.
+        /// Any strategy: a built-in one, or a scheme's.
         #[allow(missing_docs, reason = "each variant is the strategy of its name")]
         #[derive(Delegate)]
         #[delegate(Strategy)]
@@ -79,19 +79,19 @@ strategies! {
     Weighted(Weighted) = weighted, "a random face, drawn by weight";
 }
 
-/// The entry called `name`.
+/// The built-in strategy called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name == name)
 }
 
 impl Entry {
-    /// Makes the strategy. Fails on an unknown or wrong parameter.
+    /// Makes the strategy. Fails on an unknown or invalid parameter.
     pub fn make<S>(&self, given: &[(String, ParamValue)]) -> Result<Any<S>, ParamError> {
         (self.make)(given).map(Any::from)
     }
 }
 
-/// Refuses to the downstream that has just requested, unless the answer of an upstream is pending.
+/// Sends a NACK to the downstream that has just requested, unless an upstream can still answer.
 fn give_up(interest: &Arrived<'_>, reason: contract::NackReason, cx: &mut dyn StrategyCx) {
     let waits =
         (0..).map_while(|index| cx.upstream(interest.pending, index)).any(|record| record.refused.is_none());

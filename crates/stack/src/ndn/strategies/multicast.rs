@@ -14,12 +14,12 @@ contract::params! {
     order retx_suppression_initial <= retx_suppression_max;
 }
 
-/// All faces at once.
+/// The strategy of a forwarder.
 #[derive(Clone, Copy, Debug)]
 pub struct Multicast(Suppression);
 
 impl Multicast {
-    /// With these parameters.
+    /// The strategy with these parameters.
     pub fn new(params: &Params) -> Self {
         Self(Suppression { first: params.retx_suppression_initial, max: params.retx_suppression_max })
     }

@@ -28,7 +28,7 @@ contract::choice! {
     }
 }
 
-/// A face drawn at random.
+/// The strategy of a forwarder: a face drawn at random by weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Weighted {
     by: Weighing,
@@ -36,7 +36,7 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// With these parameters.
+    /// The strategy with these parameters.
     pub fn new(params: &Params) -> Self {
         let suppression =
             Suppression { first: params.retx_suppression_initial, max: params.retx_suppression_max };
@@ -51,7 +51,7 @@ impl Weighted {
         }
     }
 
-    /// One of the next hops that `may` lets, with a probability that is its share of their weights; `None` where it lets none.
+    /// Draws one of the next hops for which `may` is true, in proportion to their weights; `None` if there is none.
     fn draw(
         self,
         fib: &FibEntry<'_>,

@@ -142,6 +142,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
+    /// The congestion law.
     pub fn law(&self) -> &C {
         &self.law
     }
