@@ -54,6 +54,7 @@ STUDIES: dict[str, Study] = {
 def compare_readings(
     paper: str,
     *,
+    claim: str | None = None,
     quick: bool = False,
     jobs: int = 2,
     seed: int = 1,
@@ -63,15 +64,17 @@ def compare_readings(
     """Run a paper with each other reading of what it leaves open, one at a time, and judge the claims that this touches.
 
     An option of a reading changes scenarios; the claims that rest on those experiments are judged again with everything
-    else as usual. The arguments are those of `reproduce`; measurements of the default that are kept in ``out`` are used.
+    else as usual; with ``claim`` only that one is, whether it changes or not. The arguments are those of `reproduce`;
+    measurements of the default that are kept in ``out`` are used.
 
-    Raises ``KeyError`` for an unknown paper or one without readings, ``ValueError`` for ``jobs`` below 1.
+    Raises ``KeyError`` for an unknown paper or claim, a paper without readings, or a claim that none touches,
+    ``ValueError`` for ``jobs`` below 1.
     """
     study = _known(paper)
     if not isinstance(study, Paper) or not study.readings():
         able = ", ".join(name for name, known in PAPERS.items() if known.readings())
         raise KeyError(f"{paper!r} has no readings; these have some: {able}")
-    return study.compare_readings(quick=quick, jobs=jobs, seed=seed, out=out, progress=progress)
+    return study.compare_readings(claim=claim, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress)
 
 
 def emulate(

@@ -390,6 +390,7 @@ class Paper(Study):
     def compare_readings(
         self,
         *,
+        claim: str | None = None,
         quick: bool = False,
         jobs: int = 2,
         seed: int = 1,
@@ -400,7 +401,7 @@ class Paper(Study):
         from ._readings import compare
 
         folder = None if out is None else Path(out)
-        return compare(self, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress)
+        return compare(self, claim=claim, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress)
 
 
 @dataclass

@@ -106,6 +106,8 @@ class Comparison:
     runs: int
     quick: bool
     seed: int
+    claim: str | None = None
+    """The one claim that was wanted; None: all. It is listed whether an option changes it or not."""
     notes: list[str] = field(default_factory=list)
 
     def rows(self, reading: str) -> list[dict[str, Any]]:
@@ -123,6 +125,7 @@ class Comparison:
             "title": self.title,
             "quick": self.quick,
             "seed": self.seed,
+            "claim": self.claim,
             "readings": self.readings,
             "claims": self.claims,
             "unchanged": self.unchanged,
@@ -132,19 +135,32 @@ class Comparison:
 
 
 def compare(
-    paper: Paper, *, quick: bool, jobs: int, seed: int, out: Path | None, progress: Progress | None
+    paper: Paper,
+    *,
+    claim: str | None,
+    quick: bool,
+    jobs: int,
+    seed: int,
+    out: Path | None,
+    progress: Progress | None,
 ) -> Comparison:
     """Runs each option by itself over the claims that its experiments feed. See `thalweg_papers.compare_readings`."""
     from . import _judge, _runner
 
     readings, experiments = tuple(paper.readings()), paper.experiments()
     claims = _runner.checked(paper.claims(), experiments)
+    if claim is not None:
+        one = _runner.find_claim(paper, claims, claim)
+        claim, claims = one.id, [one]
     scale = Scale(paper.quick_factor, fewer=True) if quick else Scale()
     ways = [
         _Way(reading, option, changed(experiments, option, scale))
         for reading in readings
         for option in reading.others
     ]
+    ways = [way for way in ways if way.fed(claims)]
+    if claim is not None and not ways:
+        raise KeyError(f"no reading of {paper.name} touches {claim}")
     needed: dict[_Way | None, list[Run]] = {}
     for way in ways:
         fed = {key for claim in way.fed(claims) for key in _rests_on(claim)}
@@ -172,12 +188,13 @@ def compare(
         paper=paper.name,
         title=paper.title,
         readings=[_described(reading) for reading in readings],
-        claims=list(_rows(usual, options)),
+        claims=list(_rows(usual, options, every=claim is not None)),
         unchanged={reading.name: _unchanged(reading, usual, options) for reading in readings},
         runs=len(runs),
         quick=quick,
         seed=seed,
-        notes=_runner.notes(paper, scale, None),
+        claim=claim,
+        notes=_runner.notes(paper, scale, claim),
     )
 
 
@@ -228,9 +245,12 @@ def _described(reading: Reading) -> dict[str, Any]:
 
 
 def _rows(
-    usual: Mapping[str, dict[str, Any]], options: Mapping[_Way, Mapping[str, dict[str, Any]]]
+    usual: Mapping[str, dict[str, Any]],
+    options: Mapping[_Way, Mapping[str, dict[str, Any]]],
+    *,
+    every: bool,
 ) -> Iterable[dict[str, Any]]:
-    """Claims that an option changes, in the order of the paper."""
+    """Claims that an option changes, or every one that was judged, in the order of the paper."""
     for name, before in usual.items():
         found: dict[str, dict[str, Any]] = {}
         for way, rows in options.items():
@@ -240,7 +260,7 @@ def _rows(
                     **{key: after[key] for key in RESULT},
                     "changed": differs(before, after),
                 }
-        if any(way["changed"] for reading in found.values() for way in reading.values()):
+        if every or any(way["changed"] for reading in found.values() for way in reading.values()):
             yield {**{key: before[key] for key in SHOWN}, "options": found}
 
 

@@ -55,6 +55,7 @@ class Paper(Protocol):
     def compare_readings(
         self,
         *,
+        claim: str | None = None,
         quick: bool = False,
         jobs: int = 2,
         seed: int = 1,

@@ -158,6 +158,17 @@ def test_each_option_is_judged_by_the_claims_that_its_experiments_feed(tmp_path)
     assert paper(RATE).compare_readings(jobs=1, out=tmp_path).as_dict() == done.as_dict()
 
 
+def test_one_claim_is_judged_under_each_option_that_touches_it_changed_or_not(tmp_path):
+    done = paper(RATE).compare_readings(jobs=2, claim="t-2", out=tmp_path)
+    # both variants of the experiment under the option's changed scenario, and without it
+    assert (done.claim, done.runs, [row["id"] for row in done.claims]) == ("T-2", 9, ["T-2"])
+    assert done.claims[0]["options"]["rate"]["half"]["changed"] is False
+    with pytest.raises(KeyError, match="no reading of test touches T-3"):
+        paper(RATE).compare_readings(claim="T-3")
+    with pytest.raises(KeyError, match="test has no claim 'T-9'; did you mean T-"):
+        paper(RATE).compare_readings(claim="T-9")
+
+
 @pytest.mark.parametrize("name", [name for name, paper in papers.PAPERS.items() if paper.readings()])
 def test_the_readings_of_a_paper_change_scenarios_that_are_accepted(name):
     from thalweg import Scenario

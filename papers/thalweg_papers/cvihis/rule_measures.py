@@ -136,7 +136,7 @@ def reset(samples: Samples) -> Measured:
 
 @measure(Key.RULES)
 def decrease(samples: Samples) -> Measured:
-    """Falls of the rate by a loss in real-time mode: factor, and minimum time between two in round trips."""
+    """Falls of the rate by a loss in real-time mode: factor, and time between two in round trips, each."""
     (sample,) = samples[Key.RULES, "real_time"]
     rate, update = sample["allowed_rate video"], sample["update video"]
     over = rate[:-1] / rate[1:]
@@ -146,6 +146,6 @@ def decrease(samples: Samples) -> Measured:
     trips = sample["srtt video"][falls[1:]]
     return {
         "factor": Quantity(tuple(float(value) for value in over[falls - 1])),
-        "round_trips_apart": Quantity((float((gaps / trips).min()),)),
+        "round_trips_apart": Quantity(tuple(float(value) for value in gaps / trips)),
         "falls": Quantity((float(len(falls)),)),
     }

@@ -20,7 +20,10 @@ SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not tes
 def compare_readings(
     name: str, folder: Path, *, figure: str | None, settings: dict[str, Any], json: bool
 ) -> int:
-    """Runs each option of each reading by itself; prints a table per reading and keeps all in `readings.json`."""
+    """Runs each option of each reading by itself; prints a table per reading, or one of the claim that is wanted.
+
+    Keeps all in `readings.json`.
+    """
     from .. import papers
 
     paper = papers.with_readings(name)
@@ -40,6 +43,8 @@ def compare_readings(
                     ready, total, f"{ready} of {total} runs, {what}"
                 ),
             )
+        except KeyError as error:
+            raise Refusal(str(error.args[0])) from error
         except KeyboardInterrupt:
             raise Refusal(
                 "interrupted", "the same command again runs only what is missing", code=130
@@ -51,8 +56,11 @@ def compare_readings(
         return 0
     screen = console()
     screen.print(f"{done.title}: readings", style="bold", soft_wrap=True)
-    for reading in done.readings:
-        _print_reading(done, reading)
+    if done.claim is not None:
+        _print_claim(done.claims[0])
+    else:
+        for reading in done.readings:
+            _print_reading(done, reading)
     for note in done.notes:
         screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
     screen.print(f"{done.runs} runs in {time.monotonic() - began:.0f} s. All numbers: {kept}")
@@ -89,6 +97,29 @@ def _print_reading(done: Any, reading: dict[str, Any]) -> None:
     for option in reading["options"]:
         mark = " (default)" if option["name"] == default else ""
         screen.print(Text(f"  {option['name']}{mark}: {option['sentence']}", style="dim"))
+
+
+def _print_claim(claim: dict[str, Any]) -> None:
+    """One claim: its verdict and the mean of each checked quantity, by default and under each option."""
+    ways = {("", "default"): claim} | {
+        (reading, option): way
+        for reading, options in claim["options"].items()
+        for option, way in options.items()
+    }
+    rows = []
+    for (reading, option), way in ways.items():
+        checks = {
+            check["check"]: "–" if check["mean"] is None else f"{number(check['mean'], 4)}"
+            for check in way["checks"]
+        }
+        rows.append({"reading": reading, "option": option, "verdict": SIGNS[way["verdict"]], **checks})
+    print_table(
+        f"{claim['id']} ({claim['source']}): {claim['statement']}",
+        [(key, key) for key in rows[0]],
+        rows,
+        first=("option", "verdict"),
+        all_in="`readings.json` has all",
+    )
 
 
 def _print_claims(title: str, default: str, others: list[str], rows: list[dict[str, Any]]) -> None:

@@ -96,7 +96,8 @@ def reproduce(
     live
         Run Figure 3 of mircc with live consumers and forwarders over local sockets in addition to the simulation.
     readings
-        Run the other readings of what the paper leaves open, one at a time, and list the claims that they change.
+        Run the other readings of what the paper leaves open, one at a time, and list the claims that they change;
+        with --claim, what each does to that one.
     full
         Run all tests with `--emulate`, or all clock intervals of the figure with `--live`, however long that takes.
     minutes
@@ -170,9 +171,9 @@ def reproduce(
         raise Refusal("`--figure` and `--claim` exclude each other", "write one of them")
     folder = out or Path("out") / paper
     if readings:
-        if claim is not None:
-            raise Refusal("`--readings` judges the claims that it changes", "leave out `--claim`")
-        return compare_readings(paper, folder, figure=figure, settings=settings, json=json)
+        return compare_readings(
+            paper, folder, figure=figure, settings={**settings, "claim": claim}, json=json
+        )
     began = time.monotonic()
     done, page = _simulated(study, folder, {**settings, "figure": figure, "claim": claim}, json=json)
     if json:
