@@ -13,10 +13,10 @@ import registry
 ROOT = Path(__file__).resolve().parent.parent
 # What is written by hand in a scheme of each kind, beside README.md, mod.rs, tests.rs and experiments/.
 FILES = {
-    "window": {"edge.rs": "the congestion window: congestion avoidance and ssthresh"},
-    "stream": {"edge.rs": "the congestion controllers of the source and of a receiver"},
+    "window": {"control.rs": "the congestion window: congestion avoidance and ssthresh"},
+    "stream": {"endpoints.rs": "the congestion controllers of the source and of a receiver"},
     "router": {
-        "edge.rs": "the congestion controllers of the source and of a receiver",
+        "endpoints.rs": "the congestion controllers of the source and of a receiver",
         "router.rs": "the part in routers",
     },
     "forwarder": {"strategy.rs": "which next hops Interests take"},

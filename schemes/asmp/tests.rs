@@ -3,7 +3,7 @@ use contract::{
 };
 use units::Time;
 
-use super::edge::{Echo, Heading, LossFractions, Path, Report};
+use super::endpoints::{Echo, Heading, LossFractions, Path, Report};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 

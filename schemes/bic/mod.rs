@@ -2,11 +2,11 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-mod edge;
+mod control;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Bic, OnTimeout};
+pub use control::{Bic, OnTimeout};
 
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {

@@ -3,12 +3,12 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-mod edge;
+mod control;
 mod link;
 #[cfg(test)]
 mod tests;
 
-pub use edge::Edge;
+pub use control::Control;
 pub use link::Hops;
 
 /// The title page.
@@ -53,12 +53,9 @@ contract::params! {
     order min_th <= max_th;
 }
 
-/// The part at a consumer.
-pub type Control = Edge;
-
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Edge::new(params, setup)
+    Control::new(params, setup)
 }
 
 /// The part at the links.

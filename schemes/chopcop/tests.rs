@@ -3,7 +3,7 @@
 use contract::{Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, LaneId, LinkLaw, Name, NameId};
 use units::{Bytes, Duration, Rate, Time};
 
-use super::{Edge, Hops, Params, control, link};
+use super::{Control, Hops, Params, control, link};
 use crate::shared::forwarders::{Gate, Outcome, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
@@ -161,7 +161,7 @@ fn data_of_who_does_not_hear_marks_stay_unmarked() {
     assert_eq!(deaf.ecn, Ecn::NotCapable);
 }
 
-fn marked(bench: &mut Bench, law: &mut Edge, first: bool) -> f64 {
+fn marked(bench: &mut Bench, law: &mut Control, first: bool) -> f64 {
     let event = Congestion { cause: Cause::Mark, bytes: SEGMENT, in_flight: law.allowance().window, first };
     law.on_congestion(&event, &mut bench.cx());
     let mut ack = bench.an_ack(law);

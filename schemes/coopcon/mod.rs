@@ -6,12 +6,12 @@ use units::Duration;
 
 use crate::pcon::{MarkAt, Marking, Retransmissions};
 
-mod edge;
+mod control;
 mod strategy;
 #[cfg(test)]
 mod tests;
 
-pub use edge::Edge;
+pub use control::Control;
 pub use strategy::Resilient;
 
 /// The catalogue entry.
@@ -61,12 +61,9 @@ contract::params! {
     heavy: f64 = 0.5, within 0.01..=1.0, from "our choice: as PCON";
 }
 
-/// The part at a consumer.
-pub type Control = Edge;
-
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Edge::new(params, setup)
+    Control::new(params, setup)
 }
 
 /// The part that chooses next hops.

@@ -5,7 +5,7 @@ use contract::{
 };
 use units::{Bytes, Duration, Rate, Time};
 
-use super::{Edge, Params, Resilient, control, link, strategy};
+use super::{Control, Params, Resilient, control, link, strategy};
 use crate::shared::forwarders::{Crossroads, Gate, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
@@ -14,7 +14,7 @@ const NEAR: FaceId = FaceId(0);
 const FAR: FaceId = FaceId(1);
 const CONSUMER: FaceId = FaceId(2);
 
-fn marked(bench: &mut Bench, law: &mut Edge, level: u64, first: bool) -> f64 {
+fn marked(bench: &mut Bench, law: &mut Control, level: u64, first: bool) -> f64 {
     let event = Congestion { cause: Cause::Mark, bytes: SEGMENT, in_flight: law.allowance().window, first };
     law.on_congestion(&event, &mut bench.cx());
     let mut ack = bench.an_ack(law);

@@ -4,14 +4,14 @@ use contract::{Documented, Family, Scheme, Setup, Source};
 
 use crate::shared::Classic;
 
-mod edge;
+mod control;
 mod linux;
 #[cfg(test)]
 mod linux_tests;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Counting, Cubic, Variant};
+pub use control::{Counting, Cubic, Variant};
 
 pub use crate::shared::Ending;
 

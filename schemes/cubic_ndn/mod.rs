@@ -5,11 +5,11 @@ use units::Duration;
 
 use crate::pcon::{MarkAt, Marking};
 
-mod edge;
+mod control;
 #[cfg(test)]
 mod tests;
 
-pub use edge::Edge;
+pub use control::Control;
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -58,12 +58,9 @@ contract::params! {
     mark_at: MarkAt = MarkAt::Enqueue, from "our choice: as SCHNEIDER";
 }
 
-/// The part at a consumer.
-pub type Control = Edge;
-
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Edge::new(params, setup)
+    Control::new(params, setup)
 }
 
 /// The part at the links: PCON's.

@@ -3,12 +3,12 @@
 use contract::{Cause, Congestion, CongestionControl, Ecn, FaceId, Name, NameId, Setup};
 use units::{Bytes, Duration, Rate, math};
 
-use super::{Edge, Params, control, link};
+use super::{Control, Params, control, link};
 use crate::shared::forwarders::{Gate, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 /// In slow start, with a window of `window` segments; it began with 2.
-fn law(params: Params, window: u64) -> (Bench, Edge) {
+fn law(params: Params, window: u64) -> (Bench, Control) {
     let (mut bench, mut law) = (Bench::new(), control(&params, &setup(2)));
     (2..window).for_each(|_| bench.ack(&mut law));
     (bench, law)

@@ -4,13 +4,13 @@
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Duration, Rate};
 
-mod edge;
+mod control;
 mod link;
 mod strategy;
 #[cfg(test)]
 mod tests;
 
-pub use edge::Edge;
+pub use control::Control;
 pub use link::Offers;
 pub use strategy::Choice;
 
@@ -75,12 +75,9 @@ contract::params! {
     probing: f64 = 0.01, within 0.0..=1.0, from "our choice: rates of next hops that nobody takes would never be heard of";
 }
 
-/// The part at a consumer.
-pub type Control = Edge;
-
 /// Makes the congestion control of one consumer.
 pub const fn control(params: &Params, _setup: &Setup) -> Control {
-    Edge::new(params.initial_rate)
+    Control::new(params.initial_rate)
 }
 
 /// The part that chooses next hops.

@@ -3,12 +3,12 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-mod edge;
+mod control;
 mod link;
 #[cfg(test)]
 mod tests;
 
-pub use edge::Edge;
+pub use control::Control;
 pub use link::Levels;
 
 /// The title page.
@@ -48,12 +48,9 @@ contract::params! {
     order busy <= congested;
 }
 
-/// The part at a consumer.
-pub type Control = Edge;
-
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Edge::new(params, setup)
+    Control::new(params, setup)
 }
 
 /// The part at the links.

@@ -6,7 +6,7 @@ use contract::{
 };
 use units::{Duration, Rate, Time};
 
-use super::{Edge, Levels, Params, control, link};
+use super::{Control, Levels, Params, control, link};
 use crate::shared::forwarders::{Gate, Outcome, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
@@ -90,7 +90,7 @@ fn a_full_queue_refuses() {
     assert_eq!(admissions[4..], [Admission::Refuse(NackReason::Congestion); 2]);
 }
 
-fn brings(bench: &mut Bench, law: &mut Edge, level: u64, first: bool) -> f64 {
+fn brings(bench: &mut Bench, law: &mut Control, level: u64, first: bool) -> f64 {
     if level == 2 {
         let event =
             Congestion { cause: Cause::Mark, bytes: SEGMENT, in_flight: law.allowance().window, first };

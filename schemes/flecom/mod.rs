@@ -5,14 +5,14 @@ use units::Duration;
 
 use crate::pcon::Retransmissions;
 
-mod edge;
+mod control;
 mod link;
 mod strategy;
 #[cfg(test)]
 mod tests;
 mod trend;
 
-pub use edge::Edge;
+pub use control::Control;
 pub use link::Trends;
 pub use strategy::Flexible;
 
@@ -69,12 +69,9 @@ contract::params! {
     loss: f64 = 0.5, within 0.01..=1.0, from "our choice: as PCON";
 }
 
-/// The part at a consumer.
-pub type Control = Edge;
-
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    Edge::new(params, setup)
+    Control::new(params, setup)
 }
 
 /// The part that chooses next hops.

@@ -165,7 +165,7 @@ fn shares_move_by_the_cut() {
 #[test]
 fn a_consumer_gives_way_by_the_cut_once_an_episode() {
     let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(100)));
-    let marked = |bench: &mut Bench, law: &mut super::Edge, value: f64, first| {
+    let marked = |bench: &mut Bench, law: &mut super::Control, value: f64, first| {
         let event =
             Congestion { cause: Cause::Mark, bytes: SEGMENT, in_flight: law.allowance().window, first };
         law.on_congestion(&event, &mut bench.cx());

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use units::{Duration, Rate, Time};
 
 use super::Params;
-use super::edge::{
+use super::endpoints::{
     Detector, Filter, Groups, Heading, RateControl, Receiver, Report, Sender, Signal, State, Variation,
 };
 use crate::shared::stream_testing::{End, PACKET, ms, near};

@@ -3,11 +3,11 @@
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;
 
-mod edge;
+mod control;
 #[cfg(test)]
 mod tests;
 
-pub use edge::Icp;
+pub use control::Icp;
 
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {

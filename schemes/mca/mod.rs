@@ -3,11 +3,11 @@
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};
 
-mod edge;
+mod endpoints;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Receiver, Sender};
+pub use endpoints::{Receiver, Sender};
 
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {

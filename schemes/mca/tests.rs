@@ -5,7 +5,7 @@ use contract::{
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
-use super::edge::{Accumulation, Announcement, Finding, Indication, Kind};
+use super::endpoints::{Accumulation, Announcement, Finding, Indication, Kind};
 use super::*;
 
 // ---- what a law needs to run ----

@@ -5,12 +5,12 @@ use units::{Duration, Rate};
 
 use self::router::rate::Rule;
 
-mod edge;
+mod control;
 pub(crate) mod router;
 #[cfg(test)]
 mod tests;
 
-pub use edge::Control;
+pub use control::Control;
 pub use router::Link;
 
 /// The catalogue entry.

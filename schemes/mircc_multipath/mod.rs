@@ -5,14 +5,14 @@ use units::{Duration, Rate};
 
 use crate::mircc::router::rate::Rule;
 
-mod edge;
+mod control;
 mod paths;
 mod router;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use edge::Control;
+pub use control::Control;
 pub use router::{Link, Strategy};
 
 /// The catalogue entry.

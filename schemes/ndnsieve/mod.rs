@@ -4,14 +4,14 @@ use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::Duration;
 
 mod app;
-mod edge;
+mod control;
 mod link;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 pub use app::App;
-pub use edge::Control;
+pub use control::Control;
 pub use link::Link;
 
 use self::rules::Rules;

@@ -3,13 +3,13 @@
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};
 
-mod edge;
+mod endpoints;
 mod router;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use edge::{Receiver, Sender};
+pub use endpoints::{Receiver, Sender};
 pub use router::Router;
 
 /// The catalogue entry.

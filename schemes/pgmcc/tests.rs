@@ -5,7 +5,7 @@ use contract::{
 use proptest::prelude::*;
 use units::{Bytes, Duration, Time};
 
-use super::edge::{LossRate, Named, News, Record, Run, Said, Stamp, Timeout, Window, Word, slowness};
+use super::endpoints::{LossRate, Named, News, Record, Run, Said, Stamp, Timeout, Window, Word, slowness};
 use super::*;
 
 // ---- what a law needs to run ----

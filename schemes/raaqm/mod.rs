@@ -3,13 +3,13 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-mod edge;
+mod control;
 mod link;
 mod strategy;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Decrease, Raaqm};
+pub use control::{Decrease, Raaqm};
 pub use link::Labels;
 pub use strategy::Balance;
 

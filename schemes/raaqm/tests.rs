@@ -7,7 +7,7 @@ use contract::{
 };
 use units::{Bytes, Duration, Rate, Time};
 
-use super::edge::probability;
+use super::control::probability;
 use super::link::longer;
 use super::{Balance, Decrease, Params, Raaqm, control, link, strategy};
 use crate::shared::Recent;

@@ -4,11 +4,11 @@ use contract::{Documented, Family, Scheme, Setup, Source};
 
 use crate::shared::Classic;
 
-mod edge;
+mod control;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Counting, Reno, SlowStart, Variant};
+pub use control::{Counting, Reno, SlowStart, Variant};
 
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {

@@ -4,14 +4,14 @@ use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};
 
 mod adaptation;
-mod edge;
+mod endpoints;
 mod fold;
 mod router;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use edge::{Receiver, Sender};
+pub use endpoints::{Receiver, Sender};
 pub use router::Router;
 
 /// The catalogue entry.

@@ -2,11 +2,11 @@
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 
-mod edge;
+mod control;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Sample, TcpLp};
+pub use control::{Sample, TcpLp};
 
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {

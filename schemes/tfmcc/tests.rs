@@ -4,7 +4,7 @@ use contract::{
 };
 use units::Time;
 
-use super::edge::{Echo, Header, Millis, RateCode, Report, RttCode};
+use super::endpoints::{Echo, Header, Millis, RateCode, Report, RttCode};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 

@@ -3,7 +3,7 @@ use contract::{
 };
 use units::Time;
 
-use super::edge::{Header, Report};
+use super::endpoints::{Header, Report};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 use crate::shared::{loss_event_rate_of, tcp_friendly_rate};

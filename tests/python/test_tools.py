@@ -105,7 +105,7 @@ def scheme_folder(root: Path, name: str, function: str) -> Path:
 
 def test_the_registry_is_written_from_the_folders(tmp_path: Path) -> None:
     scheme_folder(tmp_path, "fast_tcp", "pub fn control(params: &Params) -> Control {}\n")
-    scheme_folder(tmp_path, "mca", "pub use edge::{receiver, sender};\n")
+    scheme_folder(tmp_path, "mca", "pub use endpoints::{receiver, sender};\n")
     (tmp_path / "schemes" / "shared").mkdir()
     (tmp_path / "schemes" / "shared" / "mod.rs").write_text("mod classic;\n", encoding="utf-8")
     catalogue = tmp_path / "schemes" / "lib.rs"

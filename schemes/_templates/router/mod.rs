@@ -3,12 +3,12 @@
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Duration, Rate};
 
-mod edge;
+mod endpoints;
 mod router;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Receiver, Sender};
+pub use endpoints::{Receiver, Sender};
 pub use router::Router;
 
 /// The catalogue entry.

@@ -4,7 +4,7 @@ mod source;
 use contract::{Arrival, EndpointId, Gap, Label};
 use units::{Bytes, Duration, Time};
 
-use super::edge::{Answer, Heading, Receiver};
+use super::endpoints::{Answer, Heading, Receiver};
 use super::{Mode, Params};
 use crate::shared::stream_testing::{End, PACKET, ms};
 

@@ -2,7 +2,7 @@ use contract::{Count, ParamTable, ReceiverLaw, SenderLaw, Sending};
 use proptest::prelude::*;
 
 use super::*;
-use crate::cvihis::edge::{Area, Delays, Sender};
+use crate::cvihis::endpoints::{Area, Delays, Sender};
 use crate::cvihis::{Cadence, Outer};
 use crate::shared::stream_testing::near;
 

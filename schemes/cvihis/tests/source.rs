@@ -1,7 +1,7 @@
 use contract::{Count, SenderLaw};
 
 use super::*;
-use crate::cvihis::edge::Sender;
+use crate::cvihis::endpoints::Sender;
 use crate::cvihis::{Smoothed, Unit};
 use crate::shared::stream_testing::near;
 use units::Rate;

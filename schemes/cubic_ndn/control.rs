@@ -7,7 +7,7 @@ use super::Params;
 
 /// A consumer's window.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct Control {
     segment: Bytes,
     allowed: Bytes,
     c: f64,
@@ -25,7 +25,7 @@ pub struct Edge {
     cut_at: Time,
 }
 
-impl Edge {
+impl Control {
     /// The law, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).0.max(1.0);
@@ -71,7 +71,7 @@ impl Edge {
     }
 }
 
-impl CongestionControl for Edge {
+impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         // a mark never lets the window grow, even where it does not cut           [NDNTOOLS]

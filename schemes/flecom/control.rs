@@ -1,4 +1,4 @@
-//! At the consumers: receiver Interest control, an AIMD window that hears marks.
+//! FleCom at consumers: a window that is reduced by the amount that Data carry.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
@@ -6,17 +6,17 @@ use units::{Bytes, Segments};
 use super::Params;
 use crate::shared::Gradual;
 
-/// A consumer's window [ZHANG14: receiver Interest control].
+/// A consumer's window.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct Control {
     law: Gradual,
-    keep: f64,
+    loss: f64,
 }
 
-impl Edge {
+impl Control {
     /// The law, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        Self { law: Gradual::new(setup), keep: params.beta }
+        Self { law: Gradual::new(setup), loss: params.loss }
     }
 
     /// W, in segments.
@@ -25,19 +25,18 @@ impl Edge {
     }
 }
 
-impl CongestionControl for Edge {
+impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
-        // consumer: AIMD                                                                  [MA24 Table 1]
-        // our choice: slow start, then +1/W; W ← W/2 with marked Data, once per window
-        let keep = self.keep;
-        self.law.on_ack(ack, || keep);
+        // the step depends on the level of congestion                                     [MA24]
+        // our choice: ssthresh = W ← (1 − cut)·W
+        let cut = f64::from_bits(ack.label.0[0]);
+        self.law.on_ack(ack, || 1.0 - if cut > 0.0 { cut.min(1.0) } else { 0.0 });
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        // our choice: a timeout halves as a mark does
-        self.law.on_congestion(event, self.keep);
+        self.law.on_congestion(event, self.loss);
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! FleCom at consumers: a window that is reduced by the amount that Data carry.
+//! CoopCon at consumers: a window that is reduced by the level of marks.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
@@ -8,15 +8,16 @@ use crate::shared::Gradual;
 
 /// A consumer's window.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct Control {
     law: Gradual,
-    loss: f64,
+    light: f64,
+    heavy: f64,
 }
 
-impl Edge {
+impl Control {
     /// The law, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        Self { law: Gradual::new(setup), loss: params.loss }
+        Self { law: Gradual::new(setup), light: params.light, heavy: params.heavy }
     }
 
     /// W, in segments.
@@ -25,18 +26,17 @@ impl Edge {
     }
 }
 
-impl CongestionControl for Edge {
+impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
-        // the step depends on the level of congestion                                     [MA24]
-        // our choice: ssthresh = W ← (1 − cut)·W
-        let cut = f64::from_bits(ack.label.0[0]);
-        self.law.on_ack(ack, || 1.0 - if cut > 0.0 { cut.min(1.0) } else { 0.0 });
+        // our choice: ssthresh = W ← 0.9·W or 0.5·W, by the level of the mark
+        let (light, heavy) = (self.light, self.heavy);
+        self.law.on_ack(ack, || if ack.label.0[0] >= 2 { heavy } else { light });
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        self.law.on_congestion(event, self.loss);
+        self.law.on_congestion(event, self.heavy);
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use super::Params;
 
 /// A consumer's window, in segments.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct Control {
     segment: Bytes,
     allowed: Bytes,
     window: f64,
@@ -15,7 +15,7 @@ pub struct Edge {
     keep: f64,
 }
 
-impl Edge {
+impl Control {
     /// The law, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).0;
@@ -36,7 +36,7 @@ impl Edge {
     }
 }
 
-impl CongestionControl for Edge {
+impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         let level = ack.label.0[0];

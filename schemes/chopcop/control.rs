@@ -1,4 +1,4 @@
-//! CoopCon at consumers: a window that is reduced by the level of marks.
+//! At the consumers: receiver Interest control, an AIMD window that hears marks.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
@@ -6,18 +6,17 @@ use units::{Bytes, Segments};
 use super::Params;
 use crate::shared::Gradual;
 
-/// A consumer's window.
+/// A consumer's window [ZHANG14: receiver Interest control].
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct Control {
     law: Gradual,
-    light: f64,
-    heavy: f64,
+    keep: f64,
 }
 
-impl Edge {
+impl Control {
     /// The law, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        Self { law: Gradual::new(setup), light: params.light, heavy: params.heavy }
+        Self { law: Gradual::new(setup), keep: params.beta }
     }
 
     /// W, in segments.
@@ -26,17 +25,19 @@ impl Edge {
     }
 }
 
-impl CongestionControl for Edge {
+impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
-        // our choice: ssthresh = W ← 0.9·W or 0.5·W, by the level of the mark
-        let (light, heavy) = (self.light, self.heavy);
-        self.law.on_ack(ack, || if ack.label.0[0] >= 2 { heavy } else { light });
+        // consumer: AIMD                                                                  [MA24 Table 1]
+        // our choice: slow start, then +1/W; W ← W/2 with marked Data, once per window
+        let keep = self.keep;
+        self.law.on_ack(ack, || keep);
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        self.law.on_congestion(event, self.heavy);
+        // our choice: a timeout halves as a mark does
+        self.law.on_congestion(event, self.keep);
     }
 
     #[inline]

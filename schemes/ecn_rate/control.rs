@@ -7,18 +7,18 @@ use crate::shared::offer;
 
 /// A consumer's rate.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct Control {
     rate: Rate,
 }
 
-impl Edge {
+impl Control {
     /// Begins at `rate`.
     pub const fn new(rate: Rate) -> Self {
         Self { rate }
     }
 }
 
-impl CongestionControl for Edge {
+impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         // the minimum of the rates that all routers report                                  [KATO §2]
