@@ -1,12 +1,12 @@
 //! The queue of future events (agenda).
 //!
-//! Events at equal times are handled in the order of insertion; there is no other guarantee. An entry is one `u128`: time, sequence number, event.
-//! The agenda is a 4-ary heap. The place of the popped entry stays open until the next push fills it, so that "handle one event, schedule the next"
-//! is one walk down the heap instead of two.
+//! Events at equal times are handled in the order of insertion; there is no other guarantee. An entry is one `u128`: time, sequence number,
+//! event. The agenda is a 4-ary heap. The place of a popped entry stays open until the next push fills it, so that handling one event and
+//! scheduling the next is one walk down the heap instead of two.
 
 use units::Time;
 
-/// What happens, to whom: three bits of kind and an index.
+/// An event and its subject: three bits of kind and an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct What(u32);
 
@@ -14,13 +14,13 @@ pub(crate) struct What(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
-    /// The first packet on a port's wire reaches the other end.
+    /// The first packet on a link reaches the other end of the link.
     Arrive = 0,
     /// An endpoint's deadline.
     Wake = 1,
     /// A port with a queue discipline has finished a transmission.
     Depart = 2,
-    /// A change of the scenario.
+    /// A change in the scenario.
     Change = 3,
     /// A sender with churn starts or stops.
     ToggleFlow = 4,
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     ToggleReceiver = 5,
     /// Series are sampled.
     Sample = 6,
-    /// The run itself: its end, its warm-up, its progress.
+    /// Events of the run: its end, the end of the warm-up, its progress.
     Run = 7,
 }
 
@@ -45,7 +45,7 @@ const KINDS: [Kind; 8] = [
     Kind::Run,
 ];
 
-/// Ports, endpoints, changes: at most this many of each.
+/// Maximum number of ports, of endpoints and of changes.
 pub(crate) const MAX_INDEX: usize = (1 << INDEX_BITS) - 1;
 
 impl What {
@@ -75,14 +75,14 @@ impl What {
 pub(crate) struct Agenda {
     heap: Vec<u128>,
     pushed: u64,
-    /// The root was popped and its place not yet filled.
+    /// The root was popped, and its place is still open.
     open: bool,
 }
 
 const ARITY: usize = 4;
 
 impl Agenda {
-    /// Adds an event. Times at `NEVER` are not added.
+    /// Adds an event, unless its time is [`Time::NEVER`].
     #[inline]
     pub(crate) fn push(&mut self, time: Time, what: What) {
         if time == Time::NEVER {
@@ -100,7 +100,7 @@ impl Agenda {
         }
     }
 
-    /// The earliest event. `None` when nothing is left.
+    /// Removes the earliest event; `None` if there is none.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, What)> {
         if self.open {
@@ -116,9 +116,9 @@ impl Agenda {
         Some((Time::from_nanos((key >> 64) as u64), What(key as u32 & ((1 << WHAT_BITS) - 1))))
     }
 
-    /// When the earliest event is due; never when nothing is left.
+    /// The time of the earliest event; [`Time::NEVER`] if there is none.
     pub(crate) fn next(&self) -> Time {
-        // where the root was popped, the earliest is among its children
+        // if the root is open, the earliest event is among its children
         let first = if self.open { self.heap.iter().skip(1).take(ARITY).min() } else { self.heap.first() };
         first.map_or(Time::NEVER, |key| Time::from_nanos((key >> 64) as u64))
     }
@@ -136,7 +136,7 @@ impl Agenda {
         self.heap[hole] = key;
     }
 
-    /// Puts `key` at the root and lets it sink.
+    /// Puts `key` at the root and moves it down to its place.
     #[inline]
     fn sift_down(&mut self, key: u128) {
         let heap = self.heap.as_mut_slice();
@@ -144,7 +144,7 @@ impl Agenda {
         loop {
             let first = hole * ARITY + 1;
             let min = if let Some(four) = heap.get(first..first + ARITY) {
-                // arithmetic on the comparisons, so that no branch has to be guessed
+                // arithmetic on the comparisons avoids mispredicted branches
                 let left = usize::from(four[1] < four[0]);
                 let right = 2 + usize::from(four[3] < four[2]);
                 let other = usize::from(four[right] < four[left]);

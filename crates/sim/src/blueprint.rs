@@ -1,4 +1,4 @@
-//! The blueprint of a world: plain data, already checked, every default filled in. `lab` writes it, [`crate::World`] reads it.
+//! The blueprint of a world: plain data, validated, with every default filled in. `lab` writes it, [`crate::World`] reads it.
 
 use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList, QueueLimit};
 use stack::datagram::Spell;
@@ -6,18 +6,18 @@ use stack::queue::DisciplineSpec;
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
-/// A whole run, before it runs.
+/// The description of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
     /// Root of every random stream.
     pub seed: u64,
     /// When the run ends.
     pub duration: Duration,
-    /// Left out of every summary.
+    /// Summaries exclude the time before this.
     pub warmup: Duration,
     /// Names of nodes; a [`NodeId`] is an index here.
     pub nodes: Vec<String>,
-    /// Clocks of nodes that are not right, each node at most once.
+    /// Clocks with an offset or drift, at most one per node.
     pub clocks: Vec<ClockSpec>,
     /// Links; a [`LinkId`] is an index here.
     pub links: Vec<LinkSpec>,
@@ -25,15 +25,15 @@ pub struct Blueprint {
     pub metric: Metric,
     /// Routes that override the shortest path.
     pub routes: Vec<RouteSpec>,
-    /// The name-based network, where there is one.
+    /// The name-based network, if there is one.
     pub icn: Option<IcnSpec>,
-    /// Named data networking, where there is any.
+    /// Named data networking, if there is any.
     pub ndn: Option<NdnSpec>,
-    /// An SDN controller and its agents, where there is one.
+    /// The SDN controller and its agents, if there is one.
     pub sdn: Option<SdnSpec>,
     /// Flows; a [`FlowId`] is an index here.
     pub flows: Vec<FlowSpec>,
-    /// What changes during the run, in any order.
+    /// Changes during the run, in any order.
     pub events: Vec<(Time, Change)>,
     /// What is recorded.
     pub record: Record,
@@ -41,45 +41,44 @@ pub struct Blueprint {
     pub emulation: Emulation,
 }
 
-/// Which nodes know names, and how they speak.
+/// The nodes of a name-based network, and their signalling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IcnSpec {
     /// The node that runs the name resolution system.
     pub resolver: NodeId,
-    /// Nodes that route by name as well as by address, in ascending order. All others route by address only.
+    /// Nodes that route by name as well as by address, sorted. All others route by address only.
     pub routers: Vec<NodeId>,
     /// Settings of their signalling.
     pub config: icn::Config,
 }
 
-/// Which nodes forward by hierarchical names, how, and who serves what.
+/// The forwarders and producers of named data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NdnSpec {
-    /// Nodes with a forwarder, in ascending order; those of consumers and producers are among them. Packets by name travel over
-    /// links between two of them.
+    /// Nodes with a forwarder, sorted; they include those of consumers and producers. Interests and Data use links between two of them.
     pub nodes: Vec<NodeId>,
     /// The tree of names.
     pub names: Names,
-    /// Who serves what. Several producers of a prefix serve the same content.
+    /// Producers. Several producers of a prefix serve the same content.
     pub producers: Vec<ProducerSpec>,
-    /// How next hops are chosen, at every node: one of [`ndn::strategies`], or a scheme that has such a part.
+    /// The strategy of every node: one of [`ndn::strategies`], or a scheme with a strategy.
     pub strategy: String,
-    /// Its parameters that are not default.
+    /// Parameters of the strategy that are not default.
     pub strategy_params: ParamList,
-    /// A scheme's part at the links, at every node.
+    /// The scheme whose link part every node has; `None` for no link part.
     pub link: Option<String>,
-    /// Its parameters that are not default.
+    /// Parameters of the link part that are not default.
     pub link_params: ParamList,
     /// Settings of forwarders.
     pub config: ndn::Config,
-    /// Content stores that are not that of `config`.
+    /// Content stores that differ from that of `config`.
     pub stores: Vec<(NodeId, ndn::Store)>,
-    /// Next hops that take the place of those that the metric gives.
+    /// Next hops that replace those of the metric.
     pub routes: Vec<NameRoute>,
 }
 
 impl Default for NdnSpec {
-    /// No nodes, no producers, no stores; the best route.
+    /// No nodes, producers or stores; the strategy is best route.
     fn default() -> Self {
         Self {
             nodes: Vec::new(),
@@ -96,19 +95,19 @@ impl Default for NdnSpec {
     }
 }
 
-/// An SDN controller, its app, and the nodes that report to it.
+/// An SDN controller, its app, and the nodes with agents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SdnSpec {
-    /// The node that runs the controller; it does nothing else.
+    /// The node that runs the controller, and nothing else.
     pub controller: NodeId,
-    /// Nodes with an agent, in ascending order.
+    /// Nodes with an agent, sorted.
     pub nodes: Vec<NodeId>,
-    /// The controller's links carry control messages alone: no route leads over them, and each node is told by the link that joins it with
-    /// the controller. Otherwise control messages are routed like all packets.
+    /// Whether the controller's links carry control messages only. Then no route uses them, and each message takes the link between its
+    /// node and the controller. Otherwise control messages are routed like all packets.
     pub out_of_band: bool,
-    /// The control app: a scheme that has such a part.
+    /// The scheme that contains the control app.
     pub app: String,
-    /// Its parameters that are not default.
+    /// Parameters of the app that are not default.
     pub app_params: ParamList,
     /// Settings of the controller and its agents.
     pub config: sdn::Config,
@@ -117,39 +116,38 @@ pub struct SdnSpec {
 /// A producer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProducerSpec {
-    /// Where.
+    /// Its node.
     pub node: NodeId,
-    /// What it serves and how.
+    /// Its prefix and settings.
     pub config: ndn::ProducerConfig,
 }
 
-/// A next hop at `at` for Interests under `prefix`. Where there is one, those that the metric gives for just this prefix do not
-/// count at that node.
+/// A next hop at `at` for Interests under `prefix`. It replaces all next hops of the metric for exactly this prefix at this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameRoute {
-    /// Where.
+    /// The node.
     pub at: NodeId,
     /// The prefix.
     pub prefix: NameId,
     /// Next node.
     pub via: NodeId,
-    /// What this way costs.
+    /// Cost of the path.
     pub cost: u64,
 }
 
-/// The clock of a node. Endpoints and routers there see only what it shows: their instants, deadlines and time stamps are its own.
-/// What is recorded stays in true time.
+/// The clock of a node. Endpoints and routers there see only its time: their instants, deadlines and time stamps are by this clock. Records
+/// are in true time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockSpec {
-    /// Where.
+    /// The node.
     pub node: NodeId,
-    /// How far it is off when the run starts.
+    /// Offset at the start of the run.
     pub offset: Offset,
-    /// How much too fast it runs.
+    /// Drift.
     pub drift: Drift,
 }
 
-/// A wire between two nodes.
+/// A link between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
     /// Its name.
@@ -169,26 +167,26 @@ pub struct PortSpec {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Probability that a packet is lost on the wire.
+    /// Probability of random loss of a packet on the link.
     pub loss: f64,
     /// The queue.
     pub queue: QueueSpec,
 }
 
-/// A queue. The packet being transmitted does not count against the limit.
+/// A queue. The limit excludes the packet in transmission.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueSpec {
-    /// How much may wait.
+    /// The limit.
     pub limit: Limit,
-    /// Packets that understand marks are marked when, on arrival, at least this many packets wait.
+    /// ECN-capable packets are marked if at least this many packets wait on arrival.
     pub mark_above: Option<u32>,
-    /// Weights of the classes served by deficit round robin, each with `limit` of its own; empty for one FIFO.
+    /// Weights of the classes of deficit round robin, each with its own `limit`; empty for one FIFO.
     pub class_weights: Vec<u32>,
-    /// A discipline with a rule of its own; `None` for drop-tail, or classes. Not with `mark_above`, and not with classes.
+    /// A queue discipline other than drop-tail and classes. It excludes `mark_above` and classes.
     pub discipline: Option<DisciplineSpec>,
 }
 
-/// How much may wait in a queue.
+/// The limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Packets.
@@ -200,17 +198,17 @@ pub enum Limit {
 /// What a shortest path minimises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Metric {
-    /// The sum of propagation delays; hops decide between equals.
+    /// The sum of propagation delays; the number of links decides between equal sums.
     #[default]
     Delay,
     /// The number of links.
     Hops,
 }
 
-/// Packets at `at` that go to `to` take the link to `via`.
+/// A pinned route: packets at `at` to `to` take the link to `via`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteSpec {
-    /// Where.
+    /// The node.
     pub at: NodeId,
     /// Destination.
     pub to: NodeId,
@@ -218,20 +216,20 @@ pub struct RouteSpec {
     pub via: NodeId,
 }
 
-/// One sender and its receivers.
+/// One sender with its receivers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
     /// Its name, unique.
     pub name: String,
-    /// The congestion law: a scheme of the catalogue. `None` for datagram sources.
+    /// The congestion law: a scheme of the catalogue. `None` without congestion control.
     pub scheme: Option<String>,
-    /// The scheme's parameters that are not default.
+    /// Parameters of the scheme that are not default.
     pub params: ParamList,
     /// The protocol.
     pub kind: FlowKind,
-    /// The sender's node; the consumer's, where the flow is one of named data.
+    /// The sender's node; the consumer's for named data.
     pub from: NodeId,
-    /// The receivers. None for a flow of named data: a producer of the prefix answers, see [`NdnSpec::producers`].
+    /// The receivers. Empty for named data: a producer of the prefix answers, see [`NdnSpec::producers`].
     pub to: Vec<ReceiverSpec>,
     /// How its packets reach the receivers.
     pub cast: Cast,
@@ -239,22 +237,22 @@ pub struct FlowSpec {
     pub start: Time,
     /// When it stops; [`Time::NEVER`] for the end of the run.
     pub stop: Time,
-    /// The sender stops and starts again at random, from `start` on.
+    /// If set, the sender stops and starts at random from `start` on.
     pub churn: Option<Churn>,
-    /// Class in queues that have classes.
+    /// Class in queues with classes.
     pub class: u8,
-    /// What takes the place of its endpoints when the network is emulated.
+    /// What replaces its endpoints in an emulation.
     pub emulation: Option<FlowEmulation>,
 }
 
-/// What takes the place of a flow's endpoints when the network is emulated. A simulation does not look at it.
+/// What replaces the endpoints of a flow in an emulation. A simulation ignores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlowEmulation {
-    /// TCP of the kernel, with this congestion control.
+    /// TCP of the kernel with this congestion control.
     Kernel(String),
-    /// The same state machines, over UDP sockets of the operating system, by its clock.
+    /// The same state machines over UDP sockets, in real time.
     Live,
-    /// Commands, one or both: at the sender's node when the flow starts, at each receiver's from the beginning.
+    /// Commands, one or both: the sender's is started with the flow, the receivers' at the beginning.
     Commands {
         /// At the sender's node.
         sender: Option<String>,
@@ -263,12 +261,12 @@ pub enum FlowEmulation {
     },
 }
 
-/// Settings of an emulation. A simulation does not look at it.
+/// Settings of an emulation. A simulation ignores them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulation {
-    /// Nodes that are namespaces of the host, in ascending order: the ends of flows with an [`FlowEmulation`].
+    /// Nodes that are network namespaces, sorted: the ends of flows with an [`FlowEmulation`].
     pub real: Vec<NodeId>,
-    /// A run is valid when no more than a hundredth of the packets left later than this after their time.
+    /// A run is valid if at most one percent of the packets left later than this after their time.
     pub max_lateness: Duration,
 }
 
@@ -282,34 +280,34 @@ impl Default for Emulation {
 /// How a flow's packets reach its receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cast {
-    /// To the one receiver's address.
+    /// To the address of one receiver.
     #[default]
     Unicast,
-    /// To a group, along a tree that the engine grafts and prunes at once, everywhere.
+    /// To a group, along a tree that the engine changes without delay.
     Multicast,
-    /// To a group by its name, along a tree that routers of [`Blueprint::icn`] build by signalling over the network.
+    /// To a group by its name, along a tree that the routers of [`Blueprint::icn`] build by signalling.
     Named,
 }
 
 /// One receiver of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverSpec {
-    /// Where.
+    /// Its node.
     pub node: NodeId,
     /// When it joins.
     pub start: Time,
     /// When it leaves; [`Time::NEVER`] for the end of the run.
     pub stop: Time,
-    /// It leaves and joins again at random, from `start` on.
+    /// If set, it leaves and joins at random from `start` on.
     pub churn: Option<Churn>,
 }
 
-/// Random presence: on for a while, then off for a while, and so on.
+/// Random alternation of presence and absence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Churn {
-    /// Time present.
+    /// Duration of a presence.
     pub on: Spell,
-    /// Time absent.
+    /// Duration of an absence.
     pub off: Spell,
 }
 
@@ -320,7 +318,7 @@ pub enum FlowKind {
     Tcp(tcp::Config),
     /// A stream with feedback.
     Stream(stream::Config),
-    /// A source without congestion control.
+    /// A source of datagrams without congestion control.
     Datagram(datagram::Config),
     /// A consumer of named data, with or without a congestion law.
     Ndn(ndn::ConsumerConfig),
@@ -335,7 +333,7 @@ pub enum Change {
     LinkDelay(LinkId, Duration),
     /// A link's random loss, both directions.
     LinkLoss(LinkId, f64),
-    /// A link goes up or down. What it holds when it goes down is lost.
+    /// A link goes up or down. Packets on it and in its queues are lost when it goes down.
     LinkUp(LinkId, bool),
     /// A route is pinned.
     Route(RouteSpec),
@@ -347,27 +345,26 @@ pub enum Change {
     Join(FlowId, NodeId),
     /// The receiver of a flow at a node leaves.
     Leave(FlowId, NodeId),
-    /// A flow's scheme is told to change its mode.
+    /// The mode of a flow's scheme changes.
     Mode(FlowId, String),
-    /// A router of the name-based network loses its memory: its tables are empty.
+    /// A router of the name-based network loses its state.
     Reset(NodeId),
-    /// The SDN controller dies, or comes back without memory.
+    /// The SDN controller stops (false), or restarts without state (true).
     Controller(bool),
 }
 
-/// What is recorded beside the counters.
+/// What is recorded in addition to counters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
-    /// Interval of the series; zero for none.
+    /// Interval of samples; zero for none.
     pub every: Duration,
-    /// Series by name: those of [`crate::SERIES`] that the engine measures, and any that endpoints offer by
-    /// [`contract::Cx::probe`].
+    /// Names of series: those of [`crate::SERIES`], and those that endpoints offer by [`contract::Cx::probe`].
     pub series: Vec<String>,
-    /// Whether events that endpoints report are kept.
+    /// Whether events of endpoints are recorded.
     pub events: bool,
-    /// Whether every drop is kept as an event: [`crate::DROP_EVENTS`].
+    /// Whether every drop is recorded as an event, see [`crate::DROP_EVENTS`].
     pub drops: bool,
-    /// Whether it is kept how the delays of segments are distributed.
+    /// Whether the distributions of one-way delays are kept in large networks too, see [`crate::MANY_RECEIVERS`].
     pub distributions: bool,
 }
 
@@ -393,7 +390,7 @@ impl Blueprint {
         }
     }
 
-    /// Whether a link carries control messages alone.
+    /// Whether a link carries control messages only.
     pub(crate) fn is_control(&self, link: LinkId) -> bool {
         let ends = self.links[link.index()].ends;
         let apart = self.sdn.as_ref().filter(|sdn| sdn.out_of_band);
@@ -406,14 +403,14 @@ impl Blueprint {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    /// Adds a link that is the same in both directions.
+    /// Adds a link with the same properties in both directions.
     pub fn link(&mut self, name: &str, ends: (NodeId, NodeId), port: PortSpec) -> LinkId {
         let backward = port.clone();
         self.links.push(LinkSpec { name: name.to_owned(), ends, forward: port, backward });
         LinkId(self.links.len() as u32 - 1)
     }
 
-    /// Adds a flow that starts at once: to one receiver, or to a group of several. The rest can be set on what it returns.
+    /// Adds a flow that starts at once, to one receiver or to a group. Other properties can be set on the result.
     pub fn flow(
         &mut self,
         name: &str,
@@ -442,7 +439,7 @@ impl Blueprint {
 }
 
 impl QueueSpec {
-    /// How much may wait, in each class where there are several, and when the queue marks.
+    /// The limit, per class if there are several, and the marking threshold.
     pub(crate) fn limit(&self) -> QueueLimit {
         let (packets, bytes) = match self.limit {
             Limit::Packets(packets) => (packets, Bytes::UNLIMITED),
@@ -453,7 +450,7 @@ impl QueueSpec {
 }
 
 impl PortSpec {
-    /// A lossless wire behind a drop-tail queue of this many packets.
+    /// A lossless link with a drop-tail queue of this many packets.
     pub const fn new(rate: Rate, delay: Duration, packets: u32) -> Self {
         let queue = QueueSpec {
             limit: Limit::Packets(packets),

@@ -17,7 +17,7 @@ pub(crate) const RUN_WARM: usize = 1;
 pub(crate) const RUN_PROGRESS: usize = 2;
 pub(crate) const RUN_UNTIL: usize = 3;
 
-/// What a world is made of, before its first event.
+/// The parts of a world before its first event.
 pub(crate) struct Parts {
     pub fabric: Fabric,
     pub hosts: Hosts,
@@ -26,7 +26,7 @@ pub(crate) struct Parts {
     pub out: Outputs,
 }
 
-/// Builds all parts of a world. Fails where the blueprint contradicts itself or a scheme refuses its parameters.
+/// Builds all parts of a world. Fails if the blueprint is inconsistent or a scheme rejects its parameters.
 pub(crate) fn parts(blueprint: &Blueprint) -> Result<Parts, ParamError> {
     check(blueprint)?;
     let mut fabric = fabric(blueprint);
@@ -48,7 +48,7 @@ pub(crate) fn parts(blueprint: &Blueprint) -> Result<Parts, ParamError> {
     Ok(Parts { fabric, hosts, accounts, agenda: agenda(blueprint), out })
 }
 
-/// Two ports for each link, and routes.
+/// Builds the ports and routes.
 fn fabric(blueprint: &Blueprint) -> Fabric {
     let mut fabric = Fabric::new(blueprint);
     let class_of_flow: Vec<u8> = blueprint.flows.iter().map(|flow| flow.class).collect();
@@ -99,10 +99,10 @@ fn add_flow(hosts: &mut Hosts, id: FlowId, flow: &FlowSpec, blueprint: &Blueprin
     Ok(())
 }
 
-/// Receivers and consumers up to which the distribution of their one-way delays is kept without being asked for: about 1 kB each.
+/// Maximum number of receivers and consumers for which the distribution of one-way delays is kept by default, at about 1 kB each.
 pub const MANY_RECEIVERS: usize = 10_000;
 
-/// Lets receivers, and consumers of named data, keep how their one-way delays are distributed.
+/// Enables the distributions of one-way delays at receivers and consumers.
 fn watch_delays(hosts: &mut Hosts, blueprint: &Blueprint) {
     let consumers = hosts.flows.iter().zip(&blueprint.flows);
     let consumers = consumers.filter(|(_, spec)| matches!(spec.kind, FlowKind::Ndn(_)));
@@ -129,7 +129,7 @@ fn add_producers(hosts: &mut Hosts, blueprint: &Blueprint) {
     }
 }
 
-/// The run's own events, then receivers, then senders, then changes: so that equal times go in that order.
+/// The agenda: the run's own events, then receivers, senders and changes, so that events at equal times happen in this order.
 fn agenda(blueprint: &Blueprint) -> Agenda {
     let mut agenda = Agenda::default();
     let end = Time::ZERO + blueprint.duration;
@@ -154,8 +154,8 @@ fn agenda(blueprint: &Blueprint) -> Agenda {
     agenda
 }
 
-/// The same for the name-based network: hosts, routers and the name resolution system are different nodes, and each source and
-/// member has an access router.
+/// Checks the name-based network: hosts, routers and the name resolution system are different nodes, and each source and member has an
+/// access router.
 fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
         Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
@@ -201,7 +201,7 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
     Ok(())
 }
 
-/// The same for named data: who asks and who serves is at a node with a forwarder.
+/// Checks named data: consumers and producers are at nodes with a forwarder.
 fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
         Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
@@ -252,7 +252,7 @@ fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Re
     Ok(())
 }
 
-/// The same for an SDN controller: it has a node of its own, and its agents are at others.
+/// Checks SDN: the controller has a separate node, and agents are at other nodes.
 fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |message: &str| {
         Err(ParamError { name: "sdn".to_owned(), message: message.to_owned(), hint: None, beside: None })
@@ -301,13 +301,13 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
     Ok(())
 }
 
-/// How many endpoints there are.
+/// Number of endpoints.
 pub(crate) fn endpoints(blueprint: &Blueprint) -> usize {
     let producers = blueprint.ndn.as_ref().map_or(0, |ndn| ndn.producers.len());
     producers + blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum::<usize>()
 }
 
-/// What the engine relies on. `lab` refuses these with a place in the file; this is for blueprints made by hand.
+/// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints in code.
 fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
         Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })

@@ -1,4 +1,4 @@
-//! The result of a run: counters of flows, receivers and ports, series, events. Append-only, and valid at any end of the run.
+//! The result of a run: counters of flows, receivers and ports, series, events. It is append-only, and valid whenever the run ends.
 
 use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, PortId};
 use stack::ndn;
@@ -6,7 +6,7 @@ use units::{Duration, Time};
 
 use crate::accounts::Delays;
 
-/// Series that the engine measures itself, per interval: name, unit, subject, meaning.
+/// Series that the engine measures, per interval: name, unit, subject, meaning.
 pub const SERIES: &[(&str, &str, &str, &str)] = &[
     (
         "rate",
@@ -48,7 +48,7 @@ pub const SERIES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Names of the events that record drops, by [`DropReason`]: their value is the number of the flow, −1 for none.
+/// Names of the events that record drops, by [`DropReason`]. Their value is the number of the flow, −1 for none.
 pub const DROP_EVENTS: [&str; DropReason::ALL.len()] = [
     "dropped_queue_full",
     "dropped_early",
@@ -62,11 +62,11 @@ pub const DROP_EVENTS: [&str; DropReason::ALL.len()] = [
 /// The record of one run.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// Digest of every event in order: equal for equal runs.
+    /// Digest of every event in order; equal runs have equal digests.
     pub hash: u64,
-    /// How far the run came.
+    /// When the run ended.
     pub ended_at: Time,
-    /// From here on counts go into the summaries.
+    /// Counters exclude the time before this.
     pub warmup: Time,
     /// Packets put on links.
     pub packet_hops: u64,
@@ -76,37 +76,37 @@ pub struct Trace {
     pub flows: Vec<FlowRecord>,
     /// Per receiver, flow by flow.
     pub receivers: Vec<ReceiverRecord>,
-    /// Per node that does more than forward by address: routers of the name-based network, then its name resolution system, then
-    /// forwarders of named data, other nodes with an agent of an SDN controller, and the controller.
+    /// Per node with a state machine: routers of the name-based network, its name resolution system, forwarders of named data, other nodes
+    /// with an SDN agent, and the controller.
     pub nodes: Vec<NodeRecord>,
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
     /// Series, each with its subject.
     pub series: Vec<SeriesRecord>,
-    /// Events that endpoints reported, and drops where they are recorded.
+    /// Events of endpoints, and drops if they are recorded.
     pub events: Vec<EventRecord>,
-    /// Where every packet went.
+    /// Conservation of packets.
     pub balance: Balance,
 }
 
-/// Counters of a flow's sender. Counts are of the time after the warm-up.
+/// Counters of a flow's sender after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
     /// Packets that the sender handed to the network.
     pub sent_packets: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Packets of the flow dropped anywhere, both directions, by [`DropReason`].
+    /// Packets of the flow that were dropped anywhere in either direction, by [`DropReason`].
     pub drops: [u64; DropReason::ALL.len()],
-    /// What reached the sender: Data where it is a consumer of named data, otherwise acknowledgements and feedback.
+    /// Packets that reached the sender: Data at a consumer, otherwise acknowledgements and feedback.
     pub arrived: Arrivals,
-    /// How the one-way delays of what reached a consumer are distributed; none for other senders, and in plans of very many receivers.
+    /// Distribution of one-way delays of Data at a consumer; `None` for other senders and in large networks, see [`crate::MANY_RECEIVERS`].
     pub delays: Option<Box<Delays>>,
-    /// What the sender reported of itself.
+    /// Counters of the sender itself.
     pub meter: Meter,
-    /// When it first started.
+    /// Its first start.
     pub started_at: Option<Time>,
-    /// Time during which it was on, after the warm-up.
+    /// Active time after the warm-up.
     pub active: Duration,
 }
 
@@ -117,9 +117,9 @@ pub struct Arrivals {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The part of them that is refusals.
+    /// Bytes of NACKs among them.
     pub refused_bytes: u64,
-    /// Sum of one-way delays, in nanoseconds; those of Data are from the producer or store that answered.
+    /// Sum of one-way delays, in nanoseconds; for Data from the producer or store that answered.
     pub delay_sum_ns: u64,
     /// Minimum one-way delay; [`Duration::MAX`] before the first packet.
     pub delay_min: Duration,
@@ -140,7 +140,7 @@ impl Default for Arrivals {
     }
 }
 
-/// Counters of one receiver. Counts are of the time after the warm-up.
+/// Counters of one receiver after the warm-up.
 #[derive(Clone, Debug)]
 pub struct ReceiverRecord {
     /// Its flow.
@@ -159,51 +159,51 @@ pub struct ReceiverRecord {
     pub delay_min: Duration,
     /// Maximum one-way delay.
     pub delay_max: Duration,
-    /// How they are distributed; none in plans of very many receivers.
+    /// Distribution of one-way delays; `None` in large networks, see [`crate::MANY_RECEIVERS`].
     pub delays: Option<Box<Delays>>,
-    /// What the receiver reported of itself.
+    /// Counters of the receiver itself.
     pub meter: Meter,
-    /// Time during which it was a member, after the warm-up.
+    /// Time of membership after the warm-up.
     pub active: Duration,
 }
 
-/// Counters of a node that does more than forward by address. Counts are of the time after the warm-up.
+/// Counters of a node with a state machine, after the warm-up.
 #[derive(Clone, Debug)]
 pub struct NodeRecord {
     /// The node.
     pub node: NodeId,
-    /// What it does there.
+    /// Its role.
     pub role: NodeRole,
-    /// Groups in its tables at the end.
+    /// Groups in its tables at the end of the run.
     pub groups: u64,
-    /// Packets that it sent of itself: signals and feedback, not what it forwards.
+    /// Packets that it originated: signals and feedback, not forwarded packets.
     pub sent_packets: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Packets that it forwarded to links: copies of groups' packets, Interests, Data and refusals.
+    /// Packets that it forwarded to links: copies of group packets, Interests, Data and NACKs.
     pub forwarded_packets: u64,
-    /// What it counted: feedback received and sent, signals sent, messages ignored.
+    /// Counters of the state machine: feedback received and sent, signals sent, messages ignored.
     pub meter: Meter,
-    /// What a forwarder of named data counted.
+    /// Counters of a forwarder of named data.
     pub ndn: Option<ndn::Counters>,
 }
 
-/// What a node does beside forwarding by address.
+/// The role of a node with a state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeRole {
-    /// It routes by name and by address.
+    /// A router of a name-based network.
     Router,
-    /// It is the name resolution system.
+    /// The name resolution system.
     Resolver,
-    /// It forwards named data.
+    /// A forwarder of named data.
     Forwarder,
-    /// It forwards by address, and an SDN controller has an agent there.
+    /// A node that forwards by address and has an SDN agent.
     Switch,
-    /// It is the SDN controller.
+    /// The SDN controller.
     Controller,
 }
 
-/// Counters of one direction of a link. Counts are of the time after the warm-up.
+/// Counters of one direction of a link, after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct PortRecord {
     /// Packets offered to the queue.
@@ -214,13 +214,13 @@ pub struct PortRecord {
     pub sent_bytes: u64,
     /// Packets marked.
     pub marked_packets: u64,
-    /// Drops, by [`DropReason`].
+    /// Drops at this port, by [`DropReason`].
     pub drops: [u64; DropReason::ALL.len()],
-    /// Integral over time of the packets waiting, in packet-nanoseconds.
+    /// Integral of the waiting packets over time, in packet-nanoseconds.
     pub backlog_packet_ns: u128,
-    /// Integral over time of the bytes waiting, in byte-nanoseconds.
+    /// Integral of the waiting bytes over time, in byte-nanoseconds.
     pub backlog_byte_ns: u128,
-    /// Maximum number of packets that waited.
+    /// Maximum number of waiting packets.
     pub backlog_max: u32,
     /// Bits that the link could have carried while up.
     pub capacity_bits: u128,
@@ -229,7 +229,7 @@ pub struct PortRecord {
 /// One value over time.
 #[derive(Clone, Debug)]
 pub struct SeriesRecord {
-    /// Whose value.
+    /// Its subject.
     pub subject: Subject,
     /// Its name.
     pub name: &'static str,
@@ -239,7 +239,7 @@ pub struct SeriesRecord {
     pub values: Vec<f64>,
 }
 
-/// Whom a series or an event is about.
+/// The subject of a series or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A flow's sender.
@@ -248,24 +248,24 @@ pub enum Subject {
     Receiver(u32),
     /// A port.
     Port(PortId),
-    /// A router, or the name resolution system.
+    /// A node with a state machine.
     Node(NodeId),
 }
 
-/// Something that an endpoint reported, or a drop.
+/// An event of an endpoint or a node, or a drop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventRecord {
-    /// When.
+    /// When it happened.
     pub at: Time,
-    /// By whom.
+    /// Its subject.
     pub subject: Subject,
-    /// What.
+    /// Its name.
     pub name: &'static str,
-    /// With what number. Where it names an endpoint, its [`EndpointId`]: compare [`ReceiverRecord::peer`].
+    /// Its value. If it identifies an endpoint, it is the [`EndpointId`]: compare [`ReceiverRecord::peer`].
     pub value: f64,
 }
 
-/// Packet conservation over the whole run, warm-up included.
+/// Conservation of packets over the whole run, warm-up included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Packets that endpoints sent.
@@ -276,12 +276,12 @@ pub struct Balance {
     pub delivered: u64,
     /// Packets dropped, for any reason.
     pub dropped: u64,
-    /// Packets still under way.
+    /// Packets in flight.
     pub in_flight: u64,
 }
 
 impl Balance {
-    /// Sent and copied is delivered, dropped and in flight.
+    /// Whether sent + copied = delivered + dropped + in flight.
     pub const fn holds(&self) -> bool {
         self.sent + self.copied == self.delivered + self.dropped + self.in_flight
     }

@@ -1,22 +1,22 @@
-//! Distribution of one-way delays at a receiver above the minimum.
+//! Distribution of one-way delays at a receiver, relative to a base below the minimum.
 
 use units::{Bin, Duration, Histogram};
 
-/// One-way delays at one endpoint, counted in bins by what they are above a base.
+/// A histogram of the one-way delays at one endpoint, relative to a base.
 ///
-/// The base is three quarters of the minimum so far, or less: where a packet is faster than that, a new base is taken and all counts
-/// move up. A bin is a microsecond wide near the base, and then 1/128 of the distance from the base, so that a
-/// queueing delay is known to 0.4 % of itself and a thousandth of the propagation delay.
+/// The base is at most three quarters of the minimum so far. If a packet is faster than the base, a new base is set and all counts are
+/// moved. A bin is one microsecond wide near the base and 1/128 of the distance from the base beyond, so that the error of a queueing delay
+/// is at most 0.4 % of itself plus a thousandth of the propagation delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delays {
     base_ns: u64,
-    /// Units above the base.
+    /// Delays above the base, in units of 2^[`UNIT`] ns.
     above: Histogram<u32, 7>,
 }
 
-/// The narrowest bin, as a power of two of nanoseconds.
+/// Width of the narrowest bin, as a power of two of nanoseconds.
 const UNIT: u32 = 10;
-/// Delays above the base are told apart up to here, as a power of two of nanoseconds: 69 s.
+/// Delays above the base are distinguished up to this power of two of nanoseconds: 69 s.
 const TOP: u32 = 36;
 
 impl Default for Delays {
@@ -36,7 +36,7 @@ impl Delays {
         self.above.add(units(nanos - self.base_ns), 1);
     }
 
-    /// Takes a base below `nanos`.
+    /// Sets a base below `nanos` and moves all counts.
     #[cold]
     fn lower(&mut self, nanos: u64) {
         let base = nanos - nanos / 4;
@@ -46,13 +46,13 @@ impl Delays {
         }
     }
 
-    /// Forgets all, in the memory that it has.
+    /// Removes all delays and keeps the memory.
     pub fn clear(&mut self) {
         self.base_ns = u64::MAX;
         self.above.clear();
     }
 
-    /// The delays, each as the middle of its bin, with how often it was seen; ascending.
+    /// The delays in ascending order: the middle of each bin, with its count.
     pub fn iter(&self) -> impl Iterator<Item = (Duration, u64)> + '_ {
         self.above.iter().map(|(bin, count)| (Duration::from_nanos(self.base_ns + middle(bin)), count))
     }
@@ -95,7 +95,8 @@ mod tests {
     }
 
     proptest! {
-        /// Half a bin at 1/128 of the distance from the base, for each base that there was, and each is a quarter below the one before.
+        /// The error is half a bin, 1/128 of the distance from the base, for each base that there was; each base is a quarter below the one
+        /// before.
         #[test]
         fn delays_come_back_as_they_were(
             base_us in 1u64..100_000,

@@ -15,20 +15,20 @@ use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::trace::{Balance, Subject, Trace};
 
-/// Counters of a run, and its recorder.
+/// The counters of a run, and its recorder.
 pub(crate) struct Accounts {
     balance: Balance,
-    /// Drops by flow and reason.
+    /// Drops per flow and reason.
     flow_drops: Vec<[u64; DropReason::ALL.len()]>,
     packet_hops: u64,
     events_handled: u64,
-    /// Of all events handled, in their order.
+    /// Digest of all handled events in order.
     digest: u64,
     recorder: Recorder,
 }
 
 impl Accounts {
-    /// Nothing counted, and nothing recorded before [`Accounts::record`].
+    /// Counters at zero. Recording starts with [`Accounts::record`].
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
         Self {
             balance: Balance::default(),
@@ -40,7 +40,7 @@ impl Accounts {
         }
     }
 
-    /// Begins to record. Whether endpoints shall offer values.
+    /// Starts recording. Returns whether endpoints are to offer values.
     pub(crate) fn record(&mut self, blueprint: &Blueprint, hosts: &Hosts) -> bool {
         self.recorder = Recorder::new(blueprint, &hosts.flows, hosts.nodes.places());
         self.recorder.probing()
@@ -48,31 +48,31 @@ impl Accounts {
 
     // ---- packets
 
-    /// A packet was handed to the network.
+    /// Counts a packet that an endpoint handed to the network.
     #[inline]
     pub(crate) fn count_sent(&mut self) {
         self.balance.sent += 1;
     }
 
-    /// Copies of packets were made.
+    /// Counts copies of packets.
     #[inline]
     pub(crate) fn count_copied(&mut self, copies: u64) {
         self.balance.copied += copies;
     }
 
-    /// A packet reached its destination.
+    /// Counts a packet that reached its destination.
     #[inline]
     pub(crate) fn count_delivered(&mut self) {
         self.balance.delivered += 1;
     }
 
-    /// A packet was put on a link.
+    /// Counts a packet that was put on a link.
     #[inline]
     pub(crate) fn count_hop(&mut self) {
         self.packet_hops += 1;
     }
 
-    /// A packet was dropped. Control messages are of no flow.
+    /// Counts a dropped packet. Control messages belong to no flow.
     pub(crate) fn count_dropped(&mut self, flow: FlowId, why: DropReason) {
         if let Some(drops) = self.flow_drops.get_mut(flow.index()) {
             drops[why as usize] += 1;
@@ -80,7 +80,7 @@ impl Accounts {
         self.balance.dropped += 1;
     }
 
-    /// Records the drop of a packet as an event at a port or a node.
+    /// Records a drop as an event at a port or a node.
     pub(crate) fn record_drop(&mut self, now: Time, place: Subject, flow: FlowId, why: DropReason) {
         let known = flow.index() < self.flow_drops.len();
         self.recorder.record_drop(now, place, known.then_some(flow), why);
@@ -93,7 +93,7 @@ impl Accounts {
 
     // ---- events
 
-    /// Mixes one handled event into the digest of the run.
+    /// Adds a handled event to the digest of the run.
     #[inline]
     pub(crate) fn count_event(&mut self, now: Time, what: What) {
         self.events_handled += 1;
@@ -108,7 +108,7 @@ impl Accounts {
 
     // ---- records
 
-    /// Takes what endpoints and nodes offered at `now`.
+    /// Records the values and events that endpoints and nodes offered at `now`.
     #[inline]
     pub(crate) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
         if !notes.pending.is_empty() {
@@ -132,17 +132,17 @@ impl Accounts {
         self.flow_drops.iter_mut().for_each(|drops| *drops = Default::default());
     }
 
-    /// A copy of what was recorded so far.
+    /// A copy of the records up to now.
     pub(crate) fn recorded(&self) -> Recorded {
         self.recorder.recorded()
     }
 
-    /// What was recorded; nothing is left of it.
+    /// Takes the records and leaves none.
     pub(crate) fn take_recorded(&mut self) -> Recorded {
         self.recorder.take_recorded()
     }
 
-    /// The trace of a run that has come to `now`, with `recorded` in it and `in_flight` packets under way.
+    /// The trace of a run at `now`, with `recorded` and `in_flight` packets.
     pub(crate) fn trace(
         &self,
         recorded: Recorded,

@@ -20,14 +20,14 @@ pub(crate) struct Recorder {
     /// Series that endpoints have offered, by endpoint.
     probes: Vec<Vec<Probe>>,
     events: Vec<EventRecord>,
-    /// Who an endpoint is in the tables.
+    /// The flow or receiver of each endpoint in the tables.
     subjects: Vec<Subject>,
     last_sample: Time,
     /// Counters of endpoints at the end of the warm-up.
     bases: Vec<(Tally, Meter)>,
 }
 
-/// What was recorded: series and events.
+/// The records: series and events.
 pub(crate) struct Recorded {
     gauges: Vec<Gauge>,
     probes: Vec<Vec<Probe>>,
@@ -35,7 +35,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// As they stand in a trace: series that the engine measures first.
+    /// The records as in a trace: series that the engine measures come first.
     pub(super) fn into_records(self) -> (Vec<SeriesRecord>, Vec<EventRecord>) {
         let gauges = self.gauges.into_iter().map(|gauge| gauge.series);
         let probes = self.probes.into_iter().flatten().map(|probe| probe.series);
@@ -70,19 +70,19 @@ struct Probe {
 }
 
 impl Recorder {
-    /// A copy of what was recorded so far.
+    /// A copy of the records up to now.
     pub(super) fn recorded(&self) -> Recorded {
         let (gauges, probes, events) = (self.gauges.clone(), self.probes.clone(), self.events.clone());
         Recorded { gauges, probes, events }
     }
 
-    /// What was recorded; nothing is left of it.
+    /// Takes the records and leaves none.
     pub(super) fn take_recorded(&mut self) -> Recorded {
         let (gauges, probes) = (std::mem::take(&mut self.gauges), std::mem::take(&mut self.probes));
         Recorded { gauges, probes, events: std::mem::take(&mut self.events) }
     }
 
-    /// `nodes` are those with a state machine, in the order of their addresses, which follow the endpoints'.
+    /// A recorder. `nodes` are those with a state machine, in the order of their addresses, which follow those of endpoints.
     pub(super) fn new(
         blueprint: &Blueprint,
         flows: &[FlowState],
@@ -144,12 +144,12 @@ impl Recorder {
         recorder
     }
 
-    /// Whether endpoints shall offer values.
+    /// Whether endpoints are to offer values.
     pub(super) fn probing(&self) -> bool {
         !self.offered.is_empty()
     }
 
-    /// Takes what endpoints offered at `now`: they themselves know only what their clocks show.
+    /// Records the values and events that endpoints offered at `now` by true time; endpoints only know the time of their clocks.
     pub(super) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
         for note in notes.pending.drain(..) {
             let subject = self.subjects[note.from.endpoint.index()];
@@ -161,7 +161,7 @@ impl Recorder {
         }
     }
 
-    /// Records a drop as an event; its value is the number of the flow, −1 for a control message.
+    /// Records a drop as an event. Its value is the number of the flow, −1 for a control message.
     pub(super) fn record_drop(&mut self, now: Time, place: Subject, flow: Option<FlowId>, why: DropReason) {
         let value = flow.map_or(-1.0, |flow| f64::from(flow.0));
         self.events.push(EventRecord { at: now, subject: place, name: DROP_EVENTS[why as usize], value });
@@ -230,7 +230,7 @@ impl Recorder {
         self.last_sample
     }
 
-    /// Ends the warm-up: counters of endpoints are told from here on.
+    /// Ends the warm-up: the counters of endpoints are relative to this instant from now on.
     pub(super) fn rebase(&mut self, hosts: &Hosts) {
         self.bases = hosts.endpoints().iter().map(|state| (state.tally, state.meter.clone())).collect();
     }
@@ -244,7 +244,7 @@ impl Recorder {
         (subtract_tally(state.tally, tally), meter)
     }
 
-    /// What flows have done up to `now`.
+    /// The records of flows at `now`.
     pub(super) fn flows(
         &self,
         now: Time,
@@ -275,7 +275,7 @@ impl Recorder {
         hosts.flows.iter().zip(drops).map(record).collect()
     }
 
-    /// What receivers have got up to `now`.
+    /// The records of receivers at `now`.
     pub(super) fn receivers(&self, now: Time, hosts: &Hosts) -> Vec<ReceiverRecord> {
         let records = hosts.receivers.iter().map(|receiver| {
             let state = &hosts.endpoints()[receiver.endpoint.index()];

@@ -1,7 +1,7 @@
 //! The network between the nodes: ports with their queues and links, routes, and multicast trees.
 //!
-//! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the present instant and returns the events to schedule or the packets to
-//! drop.
+//! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the present instant and returns the events to schedule or the
+//! packets to drop.
 
 mod port;
 mod ring;
@@ -25,30 +25,30 @@ use crate::blueprint::Metric;
 use crate::trace::PortRecord;
 use crate::{Blueprint, RouteSpec};
 
-/// The first packet of a link, at the instant at which it arrives.
+/// A packet that arrives at the end of a link.
 pub(crate) struct Arrival {
     pub packet: PacketId,
-    /// Where.
+    /// The node that it arrives at.
     pub node: NodeId,
     /// When the next packet of the link arrives.
     pub next: Time,
-    /// The link loses packets or is captured, or the node has a state machine of its own.
+    /// Whether the slow path handles it: the link loses packets or is captured, or the node has a state machine.
     pub slow_path: bool,
 }
 
 /// Ports, routes and trees.
 pub(crate) struct Fabric {
     ports: Vec<Port>,
-    /// By port: the same direction of the same link, as routing sees it.
+    /// Per port: its direction of the link, for routing.
     edges: Vec<Edge>,
     routes: Routes,
     metric: Metric,
-    /// Routes that override the shortest path now, and those that did when the run began.
+    /// Pinned routes at present, and those at the start of the run.
     pins: Vec<RouteSpec>,
     first_pins: Vec<RouteSpec>,
-    /// By flow, which is also the group's number; a tree without nodes for unicast flows.
+    /// The tree of each flow, whose number is also the group's; `None` for unicast flows.
     trees: Vec<Option<Tree>>,
-    /// When packets were offered to the queues that they wait in, by packet: of queues whose departures are observed.
+    /// When packets were offered to their queue, by packet; only for queues whose departures are observed.
     queued_at: Vec<Time>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) const fn reverse(port: PortId) -> PortId {
 }
 
 impl Fabric {
-    /// No ports yet.
+    /// A network without ports.
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
         Self {
             ports: Vec::new(),
@@ -82,7 +82,7 @@ impl Fabric {
         self.edges.push(edge);
     }
 
-    /// Adds the tree of the next flow, which grows from `source`; none for flows that have no group.
+    /// Adds the tree of the next flow from `source`; no tree if that is `None`.
     pub(crate) fn add_tree(&mut self, source: Option<NodeId>, nodes: usize) {
         let flow = FlowId(self.trees.len() as u32);
         self.trees.push(source.map(|source| Tree::new(source, flow, nodes)));
@@ -106,12 +106,12 @@ impl Fabric {
         &self.edges
     }
 
-    /// The node whose port this is.
+    /// The node that a port belongs to.
     pub(crate) fn owner(&self, port: PortId) -> NodeId {
         self.edges[port.index()].from
     }
 
-    /// Whether `port` is one of `node`'s.
+    /// Whether `port` belongs to `node`.
     pub(crate) fn owns(&self, node: NodeId, port: PortId) -> bool {
         self.edges.get(port.index()).is_some_and(|edge| edge.from == node)
     }
@@ -122,7 +122,7 @@ impl Fabric {
         Some(PortId(port as u32))
     }
 
-    /// The port as the router of its node sees it.
+    /// The port in the form that the router of its node sees.
     #[inline]
     pub(crate) fn view(&mut self, port: PortId, now: Time) -> PortView {
         let rate_in = self.ports[reverse(port).index()].rate();
@@ -131,16 +131,16 @@ impl Fabric {
 
     // ---- routes
 
-    /// Where a packet of `flow` at `at` goes next on its way to `to`.
+    /// The port on which a packet of `flow` to `to` leaves `at`.
     #[inline]
     pub(crate) fn next_hop(&self, at: NodeId, to: NodeId, flow: FlowId) -> Option<PortId> {
         self.routes.next(at, to, flow)
     }
 
-    /// What the path to `to` costs by the routing metric; `None` where there is none.
+    /// Cost of the path to `to` by the routing metric; `None` if there is no path.
     pub(crate) fn path_cost(&self, from: NodeId, to: NodeId) -> Option<u64> {
         let (mut at, mut cost) = (from, 0u64);
-        // the bound ends the walk if pinned routes go in a circle
+        // the bound ends the walk if pinned routes form a loop
         for _ in 0..=self.edges.len() {
             if at == to {
                 return Some(cost);
@@ -155,19 +155,19 @@ impl Fabric {
         None
     }
 
-    /// Computes every route and every tree again.
+    /// Recomputes all routes and trees.
     pub(crate) fn reroute(&mut self, blueprint: &Blueprint) {
         self.routes = Routes::of(blueprint, &self.edges, &self.pins);
         self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
     }
 
-    /// Overrides the shortest path; takes effect with the next [`Fabric::reroute`].
+    /// Pins a route, with effect from the next [`Fabric::reroute`].
     pub(crate) fn pin(&mut self, route: RouteSpec) {
         self.pins.retain(|old| (old.at, old.to) != (route.at, route.to));
         self.pins.push(route);
     }
 
-    /// Takes back what was pinned at `at` for `to` during the run; takes effect with the next [`Fabric::reroute`].
+    /// Restores the route that was pinned at `at` for `to` during the run, with effect from the next [`Fabric::reroute`].
     pub(crate) fn unpin(&mut self, at: NodeId, to: NodeId) {
         let same = |route: &RouteSpec| (route.at, route.to) == (at, to);
         self.pins.retain(|route| !same(route));
@@ -176,19 +176,19 @@ impl Fabric {
 
     // ---- groups
 
-    /// Where copies of a group's packet go from `node`; `None` where the flow has no tree.
+    /// The branches and members of a group's tree at `node`; `None` if the flow has no tree.
     pub(crate) fn tree_at(&self, group: GroupId, node: NodeId) -> Option<&TreeNode> {
         self.trees[group.index()].as_ref().map(|tree| tree.at(node))
     }
 
-    /// Grafts the branch of a member, where the flow has a tree.
+    /// Grafts the branch of a member, if the flow has a tree.
     pub(crate) fn join(&mut self, flow: FlowId, member: EndpointId, at: NodeId) {
         if let Some(tree) = &mut self.trees[flow.index()] {
             tree.join(member, at, &self.routes, &self.edges);
         }
     }
 
-    /// Prunes the branch of a member, where the flow has a tree.
+    /// Prunes the branch of a member, if the flow has a tree.
     pub(crate) fn leave(&mut self, flow: FlowId, member: EndpointId, at: NodeId) {
         if let Some(tree) = &mut self.trees[flow.index()] {
             tree.leave(member, at, &self.edges);
@@ -197,7 +197,7 @@ impl Fabric {
 
     // ---- packets
 
-    /// The packet that arrives at the end of `port`'s link now. `None` when the event is stale.
+    /// Takes the packet that arrives at the end of `port`'s link now; `None` if the event is stale.
     #[inline]
     pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
         let port = &mut self.ports[port.index()];
@@ -206,7 +206,7 @@ impl Fabric {
         Some(Arrival { packet, node: to, next: port.armed(), slow_path: observed_arrivals })
     }
 
-    /// Takes a packet into the FIFO of a port that is up and has no discipline.
+    /// Offers a packet to the FIFO of a port that is up and has no discipline.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
         let queue = &mut self.ports[port.index()];
@@ -219,7 +219,7 @@ impl Fabric {
         offer
     }
 
-    /// The same where the router of the node observes departures: remembers when the packet came, and that it is to be shown.
+    /// The same for a port whose departures are observed: also records the time of the offer.
     #[cold]
     #[inline(never)]
     pub(crate) fn enqueue_observed(
@@ -235,7 +235,7 @@ impl Fabric {
         offer
     }
 
-    /// Remembers when a packet was offered to a queue whose departures are observed.
+    /// Records when a packet was offered to a queue whose departures are observed.
     pub(crate) fn note_enqueue(&mut self, id: PacketId, now: Time) {
         if self.queued_at.len() <= id.index() {
             self.queued_at.resize(id.index() + 1, Time::ZERO);
@@ -248,8 +248,8 @@ impl Fabric {
         now - self.queued_at[id.index()]
     }
 
-    /// Lets `act` use the queue discipline of a port. What the discipline dropped on the way stands in the second part of the result, and
-    /// is counted at the port.
+    /// Calls `act` with the queue discipline of a port. The second part of the result is the packets that the discipline dropped from
+    /// inside, which are counted at the port.
     pub(crate) fn with_discipline<T>(
         &mut self,
         port: PortId,
@@ -278,19 +278,19 @@ impl Fabric {
 
     // ---- links that change
 
-    /// Changes the rate of a port's link. Returns what it wants scheduled.
+    /// Changes the rate of a port's link. Returns the events to schedule.
     pub(crate) fn set_rate(&mut self, port: PortId, rate: Rate, now: Time) -> Vec<Offer> {
         self.ports[port.index()].set_rate(now, rate)
     }
 
-    /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns what it wants scheduled.
+    /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns the events to schedule.
     pub(crate) fn set_delay(&mut self, port: PortId, delay: Duration, now: Time) -> Vec<Offer> {
         self.edges[port.index()].delay_ns = delay.as_nanos();
         self.ports[port.index()].set_delay(now, delay)
     }
 
-    /// Takes a port's link down or up; routes follow with the next [`Fabric::reroute`], unless it is `hidden` from them. Returns the packets
-    /// that are lost by that, counted as drops of the port.
+    /// Takes a port's link down or up. Routes follow with the next [`Fabric::reroute`], unless the change is `hidden` from them. Returns
+    /// the packets that are lost, counted as drops of the port.
     pub(crate) fn set_up(&mut self, port: PortId, up: bool, hidden: bool, now: Time) -> Vec<PacketId> {
         self.edges[port.index()].up = up && !hidden;
         let port = &mut self.ports[port.index()];
@@ -305,7 +305,7 @@ impl Fabric {
 
     // ---- counters
 
-    /// Counts the time that packets have waited in queues with a discipline, up to now.
+    /// Updates the integrals of the backlogs of disciplines.
     pub(crate) fn count_backlogs(&mut self, now: Time) {
         self.ports.iter_mut().for_each(|port| port.count_backlog(now));
     }
@@ -316,7 +316,7 @@ impl Fabric {
         self.ports.iter_mut().for_each(|port| port.rebase(now));
     }
 
-    /// Counters of every port since the end of the warm-up.
+    /// The counters of all ports since the end of the warm-up.
     pub(crate) fn records(&mut self, now: Time) -> Vec<PortRecord> {
         self.count_backlogs(now);
         self.ports.iter_mut().map(|port| port.record(now)).collect()

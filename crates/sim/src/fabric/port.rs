@@ -1,8 +1,8 @@
 //! One direction of a link and its queue.
 //!
-//! A FIFO at a constant rate needs no event at a departure. The times at which a packet will start, leave and arrive are known when it is accepted.
-//! All accepted packets are in one ring in that order; only the first of them has an agenda entry. Ports with a queue discipline ([`Discipline`])
-//! decide at each departure, so that they have a departure event as well.
+//! A FIFO at a constant rate needs no event at a departure: the times at which a packet will start, leave and arrive are known when it is
+//! accepted. All accepted packets are in one ring in that order; only the first has an agenda entry. Ports with a queue discipline
+//! ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
 mod changes;
 mod counters;
@@ -24,44 +24,44 @@ use super::ring::{Ring, Slot};
 use crate::PortSpec;
 use crate::trace::PortRecord;
 
-/// What became of a packet that was offered.
+/// The result of an offer of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// It goes on; nothing is to be scheduled.
+    /// Accepted; nothing to schedule.
     Accepted,
-    /// It goes on; the port wants an `Arrive` at this time.
+    /// Accepted; schedule an `Arrive` at this time.
     Arrive(Time),
-    /// It goes on; the port wants a `Depart` at this time.
+    /// Accepted; schedule a `Depart` at this time.
     Depart(Time),
-    /// It is dropped.
+    /// Dropped.
     Dropped(DropReason),
 }
 
-/// Any queue that is not a plain FIFO.
+/// Any queue except a plain FIFO.
 pub(crate) struct Discipline {
     pub(super) queue: stack::queue::AnyQueue,
     pub(super) random: Random,
-    /// Drops from inside the queue, drained by the engine.
+    /// Drops from inside the queue, which the engine takes.
     pub(super) dropped: Vec<(PacketId, DropReason)>,
     /// The packet in transmission.
     serving: Option<Slot>,
-    /// Up to when the time that packets wait has been counted.
+    /// The backlog integral is computed up to this time.
     counted_to: Time,
 }
 
 impl Discipline {
-    /// An empty queue, with the random numbers that it draws from.
+    /// An empty queue with its random stream.
     pub(crate) fn new(queue: stack::queue::AnyQueue, random: Random) -> Self {
         Self { queue, random, dropped: Vec::new(), serving: None, counted_to: Time::ZERO }
     }
 }
 
-/// A port, by who owns what. Laid out by cache lines: what an arrival touches, what an offer touches besides, the rest.
+/// A port, by ownership and laid out by cache lines: first the fields of every arrival, then those of every offer, then the others.
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    /// Packets accepted that have not arrived.
+    /// Accepted packets that have not arrived.
     ring: Ring,
-    /// When the pending `Arrive` is due; another one is stale.
+    /// When the pending `Arrive` is due; any other is stale.
     armed: Time,
     pub(super) paths: Paths,
     transmitter: Transmitter,
@@ -71,26 +71,26 @@ pub(crate) struct Port {
     cold: Box<Cold>,
 }
 
-/// Where packets go, and whether by the fast path.
+/// Where packets go, and whether they take the fast path.
 pub(super) struct Paths {
     /// The node at the other end.
     pub(super) to: NodeId,
     /// Arrivals take the slow path: the link loses packets at random or is captured, or it leads to a node with a state machine.
     pub(super) observed_arrivals: bool,
-    /// Of these, the link loses packets or is captured.
+    /// The link loses packets at random or is captured.
     lossy_or_tapped: bool,
-    /// It is up, has no queue discipline and no router that observes it: an offer goes straight into the ring.
+    /// Offers go straight into the ring: the port is up, has no queue discipline, and no router observes it.
     fast_offers: bool,
     up: bool,
 }
 
-/// The plain FIFO: its packets are in the ring.
+/// The plain FIFO, whose packets are in the ring.
 struct Fifo {
     limit: QueueLimit,
     waiting_bytes: u64,
 }
 
-/// What few packets touch.
+/// The fields that few packets use.
 struct Cold {
     loss: Loss,
     observers: Observers,
@@ -98,7 +98,7 @@ struct Cold {
     capacity: Capacity,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
-    /// Counts at the end of the warm-up, taken off every reading.
+    /// Counters at the end of the warm-up, which every reading subtracts.
     base: PortRecord,
 }
 
@@ -108,20 +108,20 @@ struct Loss {
     random: Random,
 }
 
-/// Who sees what passes.
+/// The observers of a port.
 #[derive(Default)]
 struct Observers {
-    /// It leads to a node with a state machine.
+    /// The link leads to a node with a state machine.
     router_ahead: bool,
-    /// What passes is captured.
+    /// The link is captured.
     tap: bool,
-    /// The router of its node observes every packet that is offered.
+    /// The router of its node observes every offered packet.
     offers: bool,
-    /// The router of its node observes every packet that leaves the queue.
+    /// The router of its node observes every departure.
     departures: Option<Shown>,
 }
 
-/// What the link carries, and the cap of the port.
+/// The rate of the link, and the rate limit of the port.
 struct Rates {
     link: Rate,
     cap: Rate,
@@ -162,7 +162,7 @@ impl Port {
         }
     }
 
-    /// Whether the link loses the packet that arrives now, counted as a drop of the port.
+    /// Whether the link loses the packet that arrives now; a loss is counted as a drop of the port.
     #[cold]
     pub(crate) fn loses(&mut self) -> bool {
         let Loss { probability, random } = &mut self.cold.loss;
@@ -178,29 +178,29 @@ impl Port {
         self.paths.lossy_or_tapped
     }
 
-    /// Whether what passes is captured.
+    /// Whether the link is captured.
     pub(crate) fn is_tapped(&self) -> bool {
         self.cold.observers.tap
     }
 
-    /// Has what passes captured from now on.
+    /// Starts the capture of the link.
     pub(crate) fn tap(&mut self) {
         self.cold.observers.tap = true;
         self.update_arrival_path();
     }
 
-    /// Whether an offer goes straight into the ring, by [`super::Fabric::enqueue`].
+    /// Whether an offer goes straight into the ring by [`super::Fabric::enqueue`].
     #[inline]
     pub(crate) const fn takes_fast_path(&self) -> bool {
         self.paths.fast_offers
     }
 
-    /// Whether the router of its node observes every packet that is offered.
+    /// Whether the router of its node observes every offered packet.
     pub(crate) fn observes_offers(&self) -> bool {
         self.cold.observers.offers
     }
 
-    /// Whether the router of its node observes every packet that leaves the queue.
+    /// Whether the router of its node observes every departure.
     pub(crate) fn observes_departures(&self) -> bool {
         self.cold.observers.departures.is_some()
     }
@@ -210,7 +210,7 @@ impl Port {
         self.paths.up
     }
 
-    /// Whether the queue is the plain FIFO, which needs no event at a departure.
+    /// Whether the queue is the plain FIFO.
     pub(crate) fn is_fifo(&self) -> bool {
         self.discipline.is_none()
     }
@@ -221,13 +221,13 @@ impl Port {
         self.armed
     }
 
-    /// Packets accepted that have not arrived.
+    /// Number of accepted packets that have not arrived.
     pub(super) fn queued(&self) -> usize {
         self.ring.len()
     }
 
-    /// What its ends are: whether the router of its node observes what is offered and what leaves, whether the node it leads to has a
-    /// state machine.
+    /// Sets the observers: whether the router of its node observes offers and departures, and whether the link leads to a node with a state
+    /// machine.
     pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], to_router: bool) {
         let departures = departures.then(Shown::default);
         self.cold.observers =
@@ -246,7 +246,7 @@ impl Port {
         self.paths.observed_arrivals = self.paths.lossy_or_tapped || self.cold.observers.router_ahead;
     }
 
-    /// The port as its router sees it.
+    /// The port in the form that its router sees.
     #[inline]
     pub(super) fn view(&mut self, port: PortId, rate_in: Rate, now: Time) -> PortView {
         self.advance(now);
@@ -270,7 +270,7 @@ impl Port {
         self.update_arrival_path();
     }
 
-    /// Takes a packet into the plain FIFO of a link that is up. `marked` is set when the packet is to be marked.
+    /// Offers a packet to the plain FIFO of a link that is up. Sets `marked` if the packet is to be marked.
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, packet: PacketId, size_bytes: u32, marked: &mut bool) -> Offer {
         self.counters.offered_packets += 1;
@@ -293,7 +293,7 @@ impl Port {
             self.counters.count_wait(start - now, size, waiting + 1);
             self.fifo.waiting_bytes += size;
         }
-        // field by field into its place: a slot built elsewhere and copied stalls on its own stores
+        // the slot is filled field by field: a copy of a slot would stall on its own stores
         let slot = self.ring.claim();
         slot.packet = packet;
         slot.size_bytes = size_bytes;
@@ -306,7 +306,7 @@ impl Port {
         self.arm()
     }
 
-    /// Counts a refused packet.
+    /// Counts and returns a drop.
     #[cold]
     pub(crate) fn refuse(&mut self, why: DropReason) -> Offer {
         self.count_drop(why);
@@ -334,7 +334,7 @@ impl Port {
         }
     }
 
-    /// Asks for an `Arrive` when none is pending for the first packet.
+    /// Requests an `Arrive` if none is pending for the first packet.
     #[inline]
     fn arm(&mut self) -> Offer {
         let first = self.ring.at(self.ring.head).arrive;
@@ -345,7 +345,7 @@ impl Port {
         Offer::Arrive(first)
     }
 
-    /// The first packet, which arrives now. `None` when the event is stale.
+    /// Takes the first packet, which arrives now; `None` if the event is stale.
     #[inline]
     pub(super) fn take_arrival(&mut self, now: Time) -> Option<PacketId> {
         if self.armed != now {
@@ -362,7 +362,7 @@ impl Port {
         Some(slot.packet)
     }
 
-    /// Begins the transmission of `packet` that a discipline gave out; the `Depart` is due at the time returned.
+    /// Starts the transmission of `packet`, which a discipline returned. Returns when the `Depart` is due.
     pub(crate) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
         let depart = self.transmitter.begin(now, u64::from(size_bytes));
         self.counters.count_sent(u64::from(size_bytes));
@@ -371,7 +371,7 @@ impl Port {
         depart
     }
 
-    /// Ends the transmission that is due now: the packet is on the wire.
+    /// Ends the transmission that is due now: the packet is on the link.
     pub(crate) fn finish_serving(&mut self, now: Time) -> Option<Offer> {
         let discipline = self.discipline.as_mut()?;
         let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
@@ -381,7 +381,7 @@ impl Port {
         Some(self.arm())
     }
 
-    /// Adds the time that the packets of a discipline have waited since this was last done.
+    /// Updates the backlog integral of a discipline.
     pub(super) fn count_backlog(&mut self, now: Time) {
         let Some(discipline) = self.discipline.as_mut() else { return };
         let span = now - std::mem::replace(&mut discipline.counted_to, now);
@@ -389,7 +389,7 @@ impl Port {
         self.counters.count_backlog(span, backlog);
     }
 
-    /// Counts an offer that goes to the discipline.
+    /// Counts an offer to the discipline.
     pub(crate) fn count_offer(&mut self) {
         self.counters.offered_packets += 1;
     }
@@ -415,7 +415,7 @@ impl Port {
         }
     }
 
-    /// All counters as they stand at `now`, the warm-up included: what has been accepted but not transmitted is taken off.
+    /// All counters at `now`, warm-up included, without packets that are accepted but not transmitted.
     pub(crate) fn reading(&mut self, now: Time) -> PortRecord {
         self.settle_capacity(now);
         let mut record = self.totals();
@@ -429,7 +429,7 @@ impl Port {
                 record.sent_packets -= 1;
                 record.sent_bytes -= size;
             } else {
-                // by the present rate: the packet may have begun at another one
+                // at the present rate; the transmission may have started at another one
                 let left_ns = u128::from((slot.depart - now).as_nanos());
                 let left = left_ns * u128::from(self.transmitter.rate.as_bps()) / 8_000_000_000;
                 record.sent_bytes -= u64::try_from(left).map_or(size, |left| left.min(size));
@@ -438,7 +438,7 @@ impl Port {
         record
     }
 
-    /// Bits that the link could have carried since this was last asked.
+    /// Bits that the link could have carried since the last call.
     pub(crate) fn capacity_since_last(&mut self, now: Time) -> f64 {
         self.settle_capacity(now);
         self.cold.capacity.since_last() as f64 / 1e9
@@ -466,7 +466,7 @@ impl Port {
         self.counters.backlog_max = self.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);
     }
 
-    /// Whether a discipline, where there is one, may start a transmission.
+    /// Whether a discipline may start a transmission.
     pub(crate) fn idle(&self) -> bool {
         self.discipline.as_ref().is_some_and(|d| d.serving.is_none())
             && self.paths.up
@@ -474,7 +474,7 @@ impl Port {
     }
 }
 
-/// The verdict of a discipline as an offer.
+/// The verdict of a discipline as an offer, and whether it marks.
 pub(crate) fn offer_of(verdict: Verdict) -> (Offer, bool) {
     match verdict {
         Verdict::Pass => (Offer::Accepted, false),

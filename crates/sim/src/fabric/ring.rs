@@ -3,7 +3,7 @@
 use contract::PacketId;
 use units::Time;
 
-/// A packet that was accepted and has not arrived.
+/// An accepted packet that has not arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slot {
     pub packet: PacketId,
@@ -19,7 +19,7 @@ pub(super) struct Slot {
 /// A ring of slots with two cursors: the next to arrive, and the first whose transmission has not started.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
-    /// A power of two of them, or none.
+    /// Slots; the number is a power of two, or zero.
     slots: Box<[Slot]>,
     pub head: u32,
     pub waiting: u32,

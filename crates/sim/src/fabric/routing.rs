@@ -1,7 +1,7 @@
 //! Shortest paths and routing tables.
 //!
-//! Leaves (nodes with one link) are not part of the search. They send everything over their link, and a route to a leaf is a route to its neighbour.
-//! A thousand hosts behind two routers need two searches and two rows. Only destinations are searched for.
+//! Leaves (nodes with one link) are not part of the search: they send everything over their link, and a route to a leaf is a route to its
+//! neighbour. A thousand hosts behind two routers need two searches and two rows. Paths are searched only to nodes that are destinations.
 
 use contract::{FlowId, NodeId, PortId};
 use graph::Search;
@@ -9,7 +9,7 @@ use graph::Search;
 use crate::blueprint::{Metric, RouteSpec};
 use crate::{Blueprint, Cast, FlowKind};
 
-/// One direction of a link as routing sees it.
+/// One direction of a link, for routing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub from: NodeId,
@@ -21,38 +21,38 @@ pub(crate) struct Edge {
 /// Next ports, by destination and node.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    /// By node, as a destination.
+    /// Per destination node.
     to: Vec<Target>,
-    /// Next ports by node, one row after another. Leaves that hang from the same node share its row.
+    /// Next ports by node, one row after another. Leaves with the same neighbour share its row.
     rows: Vec<u32>,
     nodes: usize,
-    /// Sets of equally good ports.
+    /// Sets of ports of equal cost.
     choices: Vec<Vec<PortId>>,
 }
 
-/// How a destination is reached.
+/// How to reach a destination.
 #[derive(Clone, Copy, Debug)]
 struct Target {
-    /// Its row; [`NONE`] where nobody sends to it.
+    /// Its row; [`NONE`] if it is not a destination.
     row: u32,
-    /// The node a leaf hangs from, where the row no longer holds.
+    /// The neighbour of a leaf, where the row ends.
     last: NodeId,
-    /// The port from there.
+    /// The port from this neighbour to the leaf.
     last_port: u32,
 }
 
-/// Routes among equals are asked for by nobody's flow.
+/// The flow of look-ups that belong to none.
 pub(crate) const NO_FLOW: FlowId = FlowId(u32::MAX);
 
 const NONE: u32 = u32::MAX;
 const NOWHERE: NodeId = NodeId(u32::MAX);
-/// Set in an entry that names a set of ports instead of a port.
+/// This bit is set in an entry that is the index of a set of ports.
 const CHOICE: u32 = 1 << 31;
 
 impl Routes {
-    /// Routes to everybody who is sent to: senders hear from their receivers, unicast receivers from their sender, members of
-    /// named groups from their access routers, name routers and the name resolution system from each other. Members of other
-    /// groups are reached along their tree; in an emulation programs may speak to each of them as well.
+    /// Routes to all destinations: senders of their receivers' packets, unicast receivers, access routers for members of named groups, name
+    /// routers and the name resolution system. Members of other groups are reached along their tree; in an emulation they are destinations
+    /// as well, because programs may address them.
     pub(super) fn of(blueprint: &Blueprint, edges: &[Edge], pinned: &[RouteSpec]) -> Self {
         let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
         let wanted = by_address.flat_map(|flow| {
@@ -61,15 +61,14 @@ impl Routes {
             [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
         });
         let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
-        // in-band control messages are routed like all packets; a control app may ask for routes of any node anybody sends to
+        // in-band control messages are routed like all packets, and a control app may ask for routes from any node to any destination
         let told = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
         let told = told.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
         let wanted = wanted.chain(named).chain(told);
         Self::new(blueprint.nodes.len(), edges, blueprint.metric, pinned, wanted)
     }
 
-    /// Routes to the nodes in `wanted` over the edges that are up; `edges[port]` is that port's. `pinned` routes override the
-    /// shortest path.
+    /// Routes to the nodes in `wanted` over edges that are up. `edges` is indexed by port. Routes in `pinned` override the shortest path.
     pub(super) fn new(
         nodes: usize,
         edges: &[Edge],
@@ -109,7 +108,7 @@ impl Routes {
         (self.rows.len() / self.nodes) as u32 - 1
     }
 
-    /// Overrides one entry. The destination gets a row of its own, since others may share the one it has.
+    /// Overrides one entry. The destination gets its own row, because others may share the present one.
     fn pin(&mut self, graph: &Graph<'_>, pin: RouteSpec) {
         let port = graph.out[pin.at.index()].iter().find(|port| graph.edges[port.index()].to == pin.via);
         let target = self.to[pin.to.index()];
@@ -124,7 +123,7 @@ impl Routes {
         self.to[pin.to.index()] = Target { row, last: NOWHERE, last_port: NONE };
     }
 
-    /// The best port of `at` given the distances of all nodes to the destination.
+    /// The best port of `at`, given the distances of all nodes to the destination.
     fn entry(&mut self, graph: &Graph<'_>, at: usize, distance: &[Distance]) -> u32 {
         let best = distance[at];
         if best == UNREACHABLE || best == (0, 0) {
@@ -149,7 +148,7 @@ impl Routes {
         }
     }
 
-    /// Where a packet of `flow` at `at` goes next on its way to `to`.
+    /// The port on which a packet of `flow` to `to` leaves `at`.
     #[inline]
     pub(super) fn next(&self, at: NodeId, to: NodeId, flow: FlowId) -> Option<PortId> {
         let target = self.to.get(to.index())?;
@@ -164,7 +163,7 @@ impl Routes {
         self.choose(entry, at, flow)
     }
 
-    /// One of several equally good ports: always the same for a flow at a node.
+    /// One of several ports of equal cost: always the same for a flow at a node.
     #[cold]
     fn choose(&self, entry: u32, at: NodeId, flow: FlowId) -> Option<PortId> {
         if entry == NONE {
@@ -178,7 +177,7 @@ impl Routes {
     }
 }
 
-/// Cost, then hops, so that fewer hops win among equal delays.
+/// Cost, then number of links, so that fewer links win for equal cost.
 type Distance = (u64, u32);
 const UNREACHABLE: Distance = (u64::MAX, u32::MAX);
 
@@ -189,9 +188,9 @@ fn add(to: Distance, cost: u64) -> Distance {
 struct Graph<'a> {
     edges: &'a [Edge],
     metric: Metric,
-    /// Ports out of each node, those that are up.
+    /// Ports out of each node that are up.
     out: Vec<Vec<PortId>>,
-    /// Ports into each node, those that are up.
+    /// Ports into each node that are up.
     into: Vec<Vec<PortId>>,
     leaf: Vec<bool>,
 }
@@ -204,7 +203,7 @@ impl<'a> Graph<'a> {
             into[edge.to.index()].push(PortId(port));
         }
         let single = |node: usize| out[node].len() == 1;
-        // two nodes that have only each other are no leaves: one must search
+        // two nodes that have only each other are not leaves: one must be searched
         let leaf: Vec<bool> =
             (0..nodes).map(|node| single(node) && !single(edges[out[node][0].index()].to.index())).collect();
         Self { edges, metric, out, into, leaf }
@@ -214,7 +213,7 @@ impl<'a> Graph<'a> {
         !self.leaf[node]
     }
 
-    /// The node that a leaf hangs from, and the port from there to the leaf.
+    /// The neighbour of a leaf, and the port from there to the leaf.
     fn hangs_from(&self, node: usize) -> Option<(NodeId, PortId)> {
         let out = self.out[node].first().filter(|_| self.leaf[node])?;
         let back = self.into[node].first()?;

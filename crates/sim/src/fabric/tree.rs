@@ -16,14 +16,14 @@ pub(super) struct Tree {
     nodes: Vec<TreeNode>,
 }
 
-/// What a node does with the group's packets.
+/// The branches and members of a group at a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TreeNode {
-    /// Ports that get a copy.
+    /// Ports that forward a copy.
     pub branches: Vec<PortId>,
-    /// Endpoints here that get one.
+    /// Endpoints at this node that receive a copy.
     pub members: Vec<EndpointId>,
-    /// The port towards the source, from the node's own side.
+    /// This node's port towards the source.
     up: Option<PortId>,
 }
 
@@ -37,7 +37,7 @@ impl Tree {
         &self.nodes[node.index()]
     }
 
-    /// Adds a member and grafts its branch. A receiver without a route stays a member without a branch.
+    /// Adds a member and grafts its branch. A receiver without a route is a member without a branch.
     pub(super) fn join(&mut self, member: EndpointId, at: NodeId, routes: &Routes, edges: &[Edge]) {
         let node = &mut self.nodes[at.index()];
         if node.members.contains(&member) {
@@ -45,7 +45,7 @@ impl Tree {
         }
         node.members.push(member);
         let mut at = at;
-        // the bound ends the walk if pinned routes go in a circle
+        // the bound ends the walk if pinned routes form a loop
         for _ in 0..self.nodes.len() {
             if at == self.source || self.nodes[at.index()].up.is_some() {
                 return;
@@ -58,7 +58,7 @@ impl Tree {
         }
     }
 
-    /// Takes a member off and prunes what nobody needs.
+    /// Removes a member and prunes branches without members.
     pub(super) fn leave(&mut self, member: EndpointId, at: NodeId, edges: &[Edge]) {
         self.nodes[at.index()].members.retain(|&other| other != member);
         let mut at = at;
@@ -74,7 +74,7 @@ impl Tree {
         }
     }
 
-    /// Builds the tree again after routes changed.
+    /// Rebuilds the tree after routes changed.
     pub(super) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
         let members: Vec<(NodeId, Vec<EndpointId>)> = (0u32..)
             .zip(&mut self.nodes)

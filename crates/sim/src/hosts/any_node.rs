@@ -15,9 +15,9 @@ pub(crate) enum AnyNode {
     Router(icn::Router<AnyRouter>),
     Resolver(Resolver),
     Forwarder(Box<Forwarder>),
-    /// None: the node forwards by address, and has an agent of an SDN controller.
+    /// None: the node forwards by address, and has an SDN agent.
     Switch,
-    /// The SDN controller; `None` while it is dead.
+    /// The SDN controller; `None` while it is stopped.
     Controller(Option<Box<Controller<AnyApp>>>),
     Clocked(Box<Clocked<Self>>),
 }
@@ -26,7 +26,7 @@ pub(crate) enum AnyNode {
 pub(crate) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
 
 impl AnyNode {
-    /// Whether it observes what is about to join a queue.
+    /// Whether it observes packets that are offered to a queue.
     pub(crate) fn observes_offers(&self) -> bool {
         match self {
             Self::Router(router) => router.has_parts(),
@@ -36,7 +36,7 @@ impl AnyNode {
         }
     }
 
-    /// Whether it observes what leaves a queue.
+    /// Whether it observes departures from a queue.
     pub(crate) fn observes_departures(&self) -> bool {
         matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.watches_departures())
     }
@@ -98,7 +98,7 @@ impl Router for AnyNode {
         match self {
             Self::Router(machine) => machine.on_arrival(packet, at),
             Self::Clocked(machine) => machine.on_arrival(packet, at),
-            // they do not observe what is for others
+            // they do not observe packets of others
             Self::Resolver(_) | Self::Forwarder(_) | Self::Switch | Self::Controller(_) => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Clocks of nodes: offset and drift relative to true time.
 //!
-//! The engine has true time. A state machine receives the time of its node's clock. Its deadlines are by that clock, and so is the time stamp of a
-//! packet, which only its sender's clock can interpret. If all clocks are right, there is no conversion.
+//! The engine has true time. A state machine receives the time of its node's clock. Its deadlines are by that clock, and so is the time
+//! stamp of a packet, which only its sender's clock can interpret. If all clocks are exact, there is no conversion.
 
 use contract::{
     Cx, DropReason, Endpoint, Input, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,
@@ -15,12 +15,13 @@ use crate::Blueprint;
 /// The clocks of all nodes.
 #[derive(Default)]
 pub(crate) struct Clocks {
-    /// By node; empty where all are right.
+    /// Per node; empty if all clocks are exact.
     all: Vec<Clock>,
 }
 
 impl Clocks {
-    /// Instants are not negative, so where a clock is behind all others are set ahead by as much: only differences can be seen.
+    /// The clocks of a blueprint. Instants are not negative, so if a clock is behind, all others are set ahead by its offset: only
+    /// differences are observable.
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
         if blueprint.clocks.is_empty() {
             return Self::default();
@@ -37,22 +38,22 @@ impl Clocks {
         Self { all }
     }
 
-    /// Whether all clocks are right.
+    /// Whether all clocks are exact.
     pub(crate) fn are_right(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The clock of a node, where not all are right.
+    /// The clock of a node; `None` if all clocks are exact.
     pub(crate) fn of(&self, node: NodeId) -> Option<Clock> {
         self.all.get(node.index()).copied()
     }
 
-    /// The true time of an instant by the clock of `node`.
+    /// The true time of an instant `shown` by the clock of `node`.
     pub(crate) fn true_time(&self, node: NodeId, shown: Time) -> Time {
         self.of(node).map_or(shown, |clock| clock.first(shown))
     }
 
-    /// A state machine as it runs at `node`: by the clock there, where that is not right.
+    /// A state machine at `node`, with the clock of the node if that is not exact.
     pub(crate) fn wrap<M: WithClock>(&self, node: NodeId, machine: M) -> M {
         const RIGHT: Clock = Clock::new(Duration::ZERO, Drift::ZERO);
         match self.of(node) {
@@ -62,7 +63,7 @@ impl Clocks {
     }
 }
 
-/// A state machine at a node whose clock is not right.
+/// A state machine at a node whose clock is not exact.
 pub(crate) struct Clocked<M> {
     clock: Clock,
     pub machine: M,
@@ -116,25 +117,25 @@ impl<M: Router> Router for Clocked<M> {
 }
 
 impl AnyEndpoint {
-    /// When it was what the endpoint calls `shown`.
+    /// The true time of the instant `shown` by the endpoint's clock.
     pub(crate) fn true_time(&self, shown: Time) -> Time {
         if let Self::Clocked(clocked) = self { clocked.clock.first(shown) } else { shown }
     }
 }
 
 impl AnyNode {
-    /// The state machine itself, whatever its clock.
+    /// The state machine without its clock.
     pub(crate) fn plain(&self) -> &Self {
         if let Self::Clocked(clocked) = self { clocked.machine.plain() } else { self }
     }
 
-    /// The same, to be changed.
+    /// The state machine without its clock.
     pub(crate) fn plain_mut(&mut self) -> &mut Self {
         if let Self::Clocked(clocked) = self { clocked.machine.plain_mut() } else { self }
     }
 }
 
-/// A state machine that can be given a clock.
+/// A state machine that can be combined with a clock.
 pub(crate) trait WithClock: Sized {
     fn with(clocked: Clocked<Self>) -> Self;
 }

@@ -71,7 +71,7 @@ impl Endpoint for AnyEndpoint {
     }
 }
 
-/// What the engine counts about an endpoint, over the whole run.
+/// The counters of an endpoint over the whole run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub received_packets: u64,
@@ -82,32 +82,32 @@ pub(crate) struct Tally {
     pub sent_bytes: u64,
 }
 
-/// Makes an endpoint that is not built in, given where it sends to. Called again each time its flow starts again.
+/// Makes an endpoint that is not built in, given its destination. It is called at every start of the flow.
 pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 
-/// An endpoint, its stream of random numbers, and what is counted about it.
+/// An endpoint, its random stream and its counters.
 pub(crate) struct EndpointState {
     pub endpoint: AnyEndpoint,
-    /// When its pending `Wake` is due; another one is stale.
+    /// When its pending `Wake` is due; any other is stale.
     pub armed: Time,
     pub address: Address,
     pub flow: FlowId,
-    /// It takes packets.
+    /// Whether it accepts packets.
     pub active: bool,
     pub active_since: Time,
-    /// Its flow last started again then: packets sent before are of an earlier connection.
+    /// When its flow last restarted: packets sent before belong to an earlier connection.
     pub epoch: Time,
-    /// Packets whose time stamp is below take the slow path: `epoch`, or all of them where clocks are not right.
+    /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact.
     pub screen: Time,
     pub tally: Tally,
     pub delay_min: Duration,
     pub delay_max: Duration,
-    /// Of receivers and consumers, see [`crate::MANY_RECEIVERS`].
+    /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
     pub delays: Option<Box<Delays>>,
     pub random: Random,
     pub meter: Meter,
     pub started_at: Option<Time>,
-    /// Time on, up to `active_since`, after the warm-up.
+    /// Active time after the warm-up, up to `active_since`.
     pub active_for: Duration,
 }
 
@@ -133,20 +133,20 @@ impl EndpointState {
         }
     }
 
-    /// Begins a turn of activity.
+    /// Starts a period of activity.
     pub(crate) fn activate(&mut self, now: Time) {
         self.active = true;
         self.active_since = now;
         self.started_at.get_or_insert(now);
     }
 
-    /// Ends a turn of activity.
+    /// Ends a period of activity.
     pub(crate) fn deactivate(&mut self, now: Time) {
         self.active_for = self.active_until(now);
         self.active = false;
     }
 
-    /// Packets to this endpoint that were sent before now are of an earlier connection.
+    /// Makes packets to this endpoint that were sent before now belong to an earlier connection.
     pub(crate) fn begin_epoch(&mut self, now: Time) {
         self.epoch = now;
         self.screen = self.screen.max(now);
@@ -157,22 +157,22 @@ impl EndpointState {
         Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out)
     }
 
-    /// Runs the endpoint on one input.
+    /// Gives an input to the endpoint.
     #[inline]
     pub(crate) fn handle(&mut self, now: Time, input: Input<'_>, out: &mut Outputs) {
         let mut cx = Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out);
         self.endpoint.handle(input, &mut cx);
     }
 
-    /// Counts a packet that it handed to the network.
+    /// Counts a packet that the endpoint handed to the network.
     #[inline]
     pub(crate) fn count_sent(&mut self, size_bytes: u32) {
         self.tally.sent_packets += 1;
         self.tally.sent_bytes += u64::from(size_bytes);
     }
 
-    /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of the network's own do not count: they come from nearby, not from the
-    /// flow's other end.
+    /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of a name-based network do not count, because they
+    /// come from a router and not from the other end of the flow.
     #[inline]
     pub(crate) fn count_arrival(&mut self, now: Time, packet: &Packet, sent_at: Time) {
         if matches!(packet.header, Header::Signal(_)) {
@@ -189,7 +189,7 @@ impl EndpointState {
         }
     }
 
-    /// Ends the warm-up: what cannot be subtracted later begins again.
+    /// Ends the warm-up: resets what cannot be subtracted later.
     pub(crate) fn rebase(&mut self, now: Time) {
         (self.delay_min, self.delay_max) = (Duration::MAX, Duration::ZERO);
         if let Some(delays) = &mut self.delays {
@@ -201,7 +201,7 @@ impl EndpointState {
         (self.active_for, self.active_since) = (Duration::ZERO, now);
     }
 
-    /// Time on after the warm-up, up to `now`.
+    /// Active time after the warm-up, up to `now`.
     pub(crate) fn active_until(&self, now: Time) -> Duration {
         if self.active { self.active_for + now.saturating_since(self.active_since) } else { self.active_for }
     }
@@ -256,7 +256,7 @@ pub(super) fn make_sender(
     })
 }
 
-/// Where a flow's sender sends to: its receiver, its group, or the forwarder of its node.
+/// The destination of a flow's sender: its receiver, its group, or the forwarder of its node.
 pub(super) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Destination {
     match (&flow.kind, flow.cast) {
         (FlowKind::Ndn(_), _) => Destination::own_node(),
@@ -265,7 +265,7 @@ pub(super) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Des
     }
 }
 
-/// A receiver of `flow`, which answers to `sender`.
+/// A receiver of `flow` that sends its answers to `sender`.
 pub(super) fn make_receiver(
     flow: &FlowSpec,
     sender: Address,
@@ -297,7 +297,7 @@ pub(super) fn stream_setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
-/// What a consumer's law is told: it counts in Data packets on the wire.
+/// The setup of a consumer's law, which counts Data packets on the wire.
 fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
     Setup {
         segment: config.data,
@@ -306,7 +306,7 @@ fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
     }
 }
 
-/// Rate of the fastest link inwards to a node, as it is at the start of the run, those of control aside; `None` for a node without links.
+/// Rate of the fastest link into a node at the start of the run, except control links; `None` if it has no link.
 fn access_capacity(node: NodeId, blueprint: &Blueprint) -> Option<Rate> {
     let inwards = |(id, link): (u32, &LinkSpec)| match link.ends {
         _ if blueprint.is_control(LinkId(id)) => None,

@@ -25,13 +25,13 @@ pub(crate) use sdn::is_control_port;
 use crate::agenda::{Agenda, Kind, What};
 use crate::{Blueprint, Churn};
 
-/// A flow's endpoints.
+/// The endpoints of a flow.
 pub(crate) struct FlowState {
     pub sender: EndpointId,
-    /// Its receivers, by index.
+    /// Its receivers, as a range of indices.
     pub receivers: Range<usize>,
     pub churn_random: Random,
-    /// Where the endpoints are not built in.
+    /// Factories of endpoints that are not built in.
     custom_sender: Option<Factory>,
     custom_receiver: Option<Factory>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Hosts {
     pub receivers: Vec<ReceiverState>,
     /// Producers of named data.
     pub producers: Vec<EndpointId>,
-    /// Packets that stay at their node, to be handed over before time goes on.
+    /// Packets that stay at their node; they are delivered before time advances.
     pub local: VecDeque<LocalDelivery>,
 }
 
@@ -79,7 +79,7 @@ impl Hosts {
         }
     }
 
-    /// Adds an endpoint, with the clock of its node.
+    /// Adds an endpoint with the clock of its node.
     pub(crate) fn add(&mut self, mut state: EndpointState) {
         state.endpoint = self.clocks.wrap(state.address.node, state.endpoint);
         if !self.clocks.are_right() {
@@ -88,7 +88,7 @@ impl Hosts {
         self.endpoints.push(state);
     }
 
-    /// Adds a flow whose endpoints have been added.
+    /// Adds a flow whose endpoints were added before.
     pub(crate) fn add_flow(&mut self, sender: EndpointId, receivers: Range<usize>, churn_random: Random) {
         let (custom_sender, custom_receiver) = (None, None);
         self.flows.push(FlowState { sender, receivers, churn_random, custom_sender, custom_receiver });
@@ -107,13 +107,13 @@ impl Hosts {
         &mut self.endpoints
     }
 
-    /// The endpoint that a `Wake` is for; `None` where it is for the state machine of a node.
+    /// The endpoint that a `Wake` is for; `None` if it is for the state machine of a node.
     #[inline]
     pub(crate) fn woken(&mut self, what: What) -> Option<&mut EndpointState> {
         self.endpoints.get_mut(what.index())
     }
 
-    /// Asks an endpoint when it wants to be woken.
+    /// Schedules the next `Wake` of an endpoint.
     #[inline]
     pub(crate) fn rearm(&mut self, endpoint: EndpointId, now: Time, agenda: &mut Agenda) {
         let state = &mut self.endpoints[endpoint.index()];
@@ -136,7 +136,7 @@ impl Hosts {
         self.flows[flow.index()].receivers.clone()
     }
 
-    /// Where an endpoint is.
+    /// The address of an endpoint.
     pub(crate) fn address(&self, endpoint: EndpointId) -> Address {
         self.endpoints[endpoint.index()].address
     }
@@ -155,14 +155,14 @@ impl Hosts {
         self.receivers_of(flow).find(|&index| self.address(self.receivers[index].endpoint).node == node)
     }
 
-    /// The next turn of a sender's start, stop or churn.
+    /// The next start, stop or churn event of a sender.
     pub(crate) fn flow_turn(&mut self, flow: FlowId, now: Time, blueprint: &Blueprint) -> Turn {
         let spec = &blueprint.flows[flow.index()];
         let on = self.is_active(self.sender_of(flow));
         Turn::new(now, on, spec.stop, spec.churn, &mut self.flows[flow.index()].churn_random)
     }
 
-    /// The next turn of a receiver's joining, leaving or churn.
+    /// The next join, leave or churn event of a receiver.
     pub(crate) fn receiver_turn(&mut self, receiver: usize, now: Time, blueprint: &Blueprint) -> Turn {
         let on = self.is_active(self.receivers[receiver].endpoint);
         let state = &mut self.receivers[receiver];
@@ -204,7 +204,7 @@ impl Hosts {
         endpoint::make_sender(spec, flow, receiver, attachment, blueprint)
     }
 
-    /// A receiver of a flow at the node `at`, which answers to `sender`.
+    /// A receiver of a flow at the node `at` that sends its answers to `sender`.
     pub(crate) fn make_receiver(
         &self,
         flow: FlowId,
@@ -216,7 +216,7 @@ impl Hosts {
         endpoint::make_receiver(&blueprint.flows[flow.index()], sender, attachment)
     }
 
-    /// Makes the sender of a flow again. The parameters were accepted when the world was built.
+    /// Replaces the sender of a flow by a new one. Its parameters were accepted when the world was built.
     pub(crate) fn remake_sender(&mut self, flow: FlowId, blueprint: &Blueprint) {
         let (spec, state) = (&blueprint.flows[flow.index()], &self.flows[flow.index()]);
         let endpoint = match &state.custom_sender {
@@ -230,7 +230,7 @@ impl Hosts {
         self.endpoint(sender).endpoint = endpoint;
     }
 
-    /// Makes a receiver again.
+    /// Replaces a receiver by a new one.
     pub(crate) fn remake_receiver(&mut self, receiver: usize, blueprint: &Blueprint) {
         let ReceiverState { flow, endpoint: id, .. } = self.receivers[receiver];
         let state = &self.flows[flow.index()];
@@ -242,13 +242,13 @@ impl Hosts {
         self.endpoint(id).endpoint = endpoint;
     }
 
-    /// Lets a flow be sent by an endpoint that is not built in.
+    /// Sets the factory of a flow's sender.
     pub(crate) fn set_custom_sender(&mut self, flow: FlowId, make: Factory, blueprint: &Blueprint) {
         self.flows[flow.index()].custom_sender = Some(make);
         self.remake_sender(flow, blueprint);
     }
 
-    /// Lets a flow be received by endpoints that are not built in.
+    /// Sets the factory of a flow's receivers.
     pub(crate) fn set_custom_receiver(&mut self, flow: FlowId, make: Factory, blueprint: &Blueprint) {
         self.flows[flow.index()].custom_receiver = Some(make);
         self.receivers_of(flow).for_each(|receiver| self.remake_receiver(receiver, blueprint));
@@ -261,16 +261,16 @@ impl Hosts {
     }
 }
 
-/// What an endpoint does when its time has come.
+/// The next change of an endpoint's activity.
 pub(crate) struct Turn {
-    /// It is on from now on.
+    /// Whether it becomes active.
     pub on: bool,
-    /// When its time comes again.
+    /// When the change after this one is due.
     pub next: Time,
 }
 
 impl Turn {
-    /// On at its start and off at `stop`; in between, with churn, the other way round after each spell.
+    /// Active at the start and inactive at `stop`; in between, with churn, the state alternates.
     fn new(now: Time, was_on: bool, stop: Time, churn: Option<Churn>, random: &mut Random) -> Self {
         if now >= stop {
             return Self { on: false, next: Time::NEVER };

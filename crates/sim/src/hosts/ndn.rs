@@ -18,7 +18,7 @@ use crate::fabric::Edge;
 use crate::{Blueprint, FlowKind, NdnSpec};
 
 impl NodeState {
-    /// The NDN forwarder, where the node has one.
+    /// The NDN forwarder of the node, if it has one.
     pub(super) fn forwarder(&self) -> Option<&Forwarder> {
         if let AnyNode::Forwarder(forwarder) = self.machine.plain() { Some(forwarder) } else { None }
     }
@@ -27,15 +27,15 @@ impl NodeState {
         if let AnyNode::Forwarder(forwarder) = self.machine.plain_mut() { Some(forwarder) } else { None }
     }
 
-    /// Puts a link part that is not built in at the node's forwarder. False where there is none.
+    /// Replaces the link part of the node's forwarder. Returns false if it has none.
     pub(crate) fn set_link_law(&mut self, law: Box<dyn LinkLaw + Send>) -> bool {
         let AnyNode::Forwarder(forwarder) = &mut self.machine else { return false };
         forwarder.set_law(Some(AnyLink::Custom(law)));
         true
     }
 
-    /// Prefers these next hops of a prefix, as a controller orders. Whether the first next hop is another one now, and by which port it
-    /// leads. An order that the node cannot follow is counted as ignored.
+    /// Prefers these next hops of a prefix, as a controller ordered. Returns the port of the first next hop if that changed. An order that
+    /// the node cannot execute is counted as ignored.
     pub(crate) fn prefer_next_hops(&mut self, prefix: NameId, hops: &[Hop]) -> Option<Option<PortId>> {
         let Some(forwarder) = self.forwarder_mut() else {
             self.count(Count::Ignored);
@@ -63,7 +63,7 @@ impl NodeState {
 }
 
 impl Nodes {
-    /// Places forwarders, after all routers of a name-based network.
+    /// Adds the forwarders, after all routers of a name-based network.
     pub(super) fn place_forwarders(
         &mut self,
         blueprint: &Blueprint,
@@ -95,7 +95,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// The next hops of every forwarder, as the metric gives them.
+    /// The next hops of every forwarder according to the metric.
     pub(super) fn computed_name_routes(
         &self,
         blueprint: &Blueprint,
@@ -116,7 +116,7 @@ impl Nodes {
         spec.nodes.iter().filter_map(routes).collect()
     }
 
-    /// Computes the next hops of every forwarder again. What a controller ordered stays in force.
+    /// Recomputes the next hops of every forwarder. Orders of a controller stay in force.
     pub(crate) fn route_names(&mut self, blueprint: &Blueprint, edges: &[Edge]) {
         for (node, mut routes) in self.computed_name_routes(blueprint, edges) {
             let index = self.at(node).expect("it was placed");
@@ -130,8 +130,7 @@ impl Nodes {
         }
     }
 
-    /// The forwarder with this index without its memory (pending Interests, content store, what its parts have learnt); `None` where the node
-    /// has none.
+    /// A new forwarder for this index, without pending Interests, stored Data and state of its parts; `None` if the node has none.
     pub(crate) fn fresh_forwarder(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
         let spec = blueprint.ndn.as_ref()?;
         let state = self.get(index);
@@ -148,7 +147,7 @@ impl Nodes {
 /// Next hops by prefix.
 pub(super) type NameRoutes = Vec<(NameId, Vec<NextHop>)>;
 
-/// Consumers, in the order of their endpoints.
+/// Consumers, in the order of endpoints.
 fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)> {
     let mut next = 0u32;
     blueprint.flows.iter().filter_map(move |flow| {
@@ -158,7 +157,7 @@ fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)
     })
 }
 
-/// Producers and what they serve, in the order of their endpoints, which follow those of all flows.
+/// Producers and their prefixes, in the order of endpoints, which follow those of flows.
 fn producers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId, NameId)> {
     let specs = blueprint.ndn.iter().flat_map(|ndn| &ndn.producers);
     let first = crate::build::endpoints(blueprint) - specs.clone().count();
@@ -200,8 +199,8 @@ fn no_part(key: &str, name: &str) -> ParamError {
     ParamError { name: key.to_owned(), message, hint: None, beside: None }
 }
 
-/// Puts what a controller ordered over what the metric gives. Next hops that are gone are left out; where none is left, the order counts for
-/// nothing.
+/// Applies an order of a controller to the next hops of the metric. Next hops that no longer exist are omitted; if none is left, the order
+/// has no effect.
 fn keep_order(
     routes: &mut [(NameId, Vec<NextHop>)],
     prefix: NameId,
@@ -222,7 +221,7 @@ fn keep_order(
     }
 }
 
-/// All next hops of the forwarder at `node`, where endpoints serve the prefixes in `served`.
+/// All next hops of the forwarder at `node`. `served` are the prefixes of the endpoints there.
 fn routes_of(
     spec: &NdnSpec,
     node: NodeId,

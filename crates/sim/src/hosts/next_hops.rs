@@ -13,32 +13,32 @@ use crate::NdnSpec;
 use crate::blueprint::Metric;
 use crate::fabric::Edge;
 
-/// Cost by the metric, then links.
+/// Cost by the metric, then number of links.
 pub(super) type Cost = (u64, u32);
 const UNREACHABLE: Cost = (u64::MAX, u32::MAX);
 
-/// The links that named data travels on.
+/// The links between forwarders.
 pub(super) struct NextHops<'a> {
     edges: &'a [Edge],
     metric: Metric,
-    /// Ports from each node: the link is up and there is a forwarder at both ends.
+    /// Ports out of each node that are up and have a forwarder at both ends.
     out: Vec<Vec<PortId>>,
-    /// The same, into each node.
+    /// The same ports, by the node that they lead into.
     into: Vec<Vec<PortId>>,
 }
 
-/// Prefixes that the same nodes serve, and the shortest paths there.
+/// Prefixes with the same producers, and the shortest paths to these.
 pub(super) struct Origin {
     pub prefixes: Vec<NameId>,
     paths: Forest,
 }
 
-/// The shortest paths of all nodes to the nearest of some, which are the roots of its trees.
+/// The shortest paths of all nodes to the nearest producer; producers are the roots of trees.
 struct Forest {
     cost: Vec<Cost>,
-    /// Nodes that have a path, each before those whose path passes it.
+    /// Nodes with a path, each before the nodes below it in its tree.
     order: Vec<NodeId>,
-    /// By node: where it stands in the order, and where those end whose path passes it.
+    /// Per node: its position in the order, and the end of the nodes below it.
     span: Vec<Range<usize>>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> NextHops<'a> {
         Self { edges, metric, out, into }
     }
 
-    /// Who serves what: prefixes with the same producers share a search.
+    /// Groups prefixes with the same producers, which share a search.
     pub(super) fn origins(&self, spec: &NdnSpec) -> Vec<Origin> {
         let mut by_prefix: BTreeMap<NameId, Vec<NodeId>> = BTreeMap::new();
         for producer in &spec.producers {
@@ -76,7 +76,7 @@ impl<'a> NextHops<'a> {
         self.out[node.index()].iter().find(|port| self.edges[port.index()].to == to).copied()
     }
 
-    /// Ports of `node` over which the producers can be reached without coming back, each with what the whole path costs.
+    /// Ports of `node` over which a producer can be reached without returning to the node, with the cost of the path.
     pub(super) fn from(&self, node: NodeId, origin: &Origin) -> Vec<(PortId, Cost)> {
         let mut around = None;
         let mut next_hops = Vec::new();
@@ -101,7 +101,7 @@ impl<'a> NextHops<'a> {
         (cost.0.saturating_add(step), cost.1 + 1)
     }
 
-    /// The shortest paths of all nodes to the nearest of `producers`.
+    /// The shortest paths of all nodes to the nearest producer.
     fn search(&self, producers: &[NodeId]) -> Forest {
         let mut search = Search::new(self.out.len(), UNREACHABLE);
         producers.iter().for_each(|producer| search.start(producer.index(), (0, 0)));
@@ -118,8 +118,8 @@ impl<'a> NextHops<'a> {
         Forest::new(cost, &next, producers)
     }
 
-    /// What it costs without `node`, for those whose shortest path passes it, in the order of the forest. The paths of the others stay what
-    /// they are, so only those behind it are searched, from where they touch the others.
+    /// Costs without `node` for the nodes below it, in the order of the forest. The paths of other nodes do not change, so the search
+    /// covers only the nodes below, starting from their neighbours outside.
     fn around(&self, node: NodeId, paths: &Forest) -> Vec<Cost> {
         let Range { start, end } = paths.span[node.index()];
         let behind = &paths.order[start + 1..end];
@@ -128,7 +128,7 @@ impl<'a> NextHops<'a> {
             let others = self.out[from.index()].iter().filter_map(|&port| {
                 let to = self.edges[port.index()].to;
                 let known = paths.cost[to.index()];
-                // neither `node` nor behind it
+                // neither `node` nor below it
                 let usable = known != UNREACHABLE && !(start..end).contains(&paths.span[to.index()].start);
                 usable.then(|| self.add(known, port))
             });
@@ -158,7 +158,7 @@ impl Forest {
         }
         let mut order = Vec::with_capacity(nodes);
         let mut span = vec![0..0; nodes];
-        // true where a node is met again, with all behind it done
+        // true when a node is visited the second time, after all nodes below it
         let mut open: Vec<(NodeId, bool)> = roots.iter().map(|&root| (root, false)).collect();
         while let Some((node, done)) = open.pop() {
             if done {
@@ -173,10 +173,10 @@ impl Forest {
         Self { cost, order, span }
     }
 
-    /// Where `from` stands among those whose path passes `node`; `None` where its path does not.
+    /// Position of `from` among the nodes below `node`; `None` if it is not below.
     fn behind(&self, node: NodeId, from: NodeId) -> Option<usize> {
         let passing = &self.span[node.index()];
-        // nodes that are not reached stand at 0, where a producer stands: behind none
+        // unreachable nodes have position 0, which is a producer's, so they are below none
         let place = self.span[from.index()].start;
         (passing.start < place && place < passing.end).then(|| place - passing.start - 1)
     }
@@ -237,7 +237,7 @@ mod tests {
         let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 4);
         let [origin] = &next_hops.origins(&spec)[..] else { panic!("one prefix") };
         assert_eq!(from(&next_hops, 0, origin), [(0, (2, 2)), (2, (20, 2))]);
-        // from 1 the other path is 0, 2, 3: the shortest one from 0 would come back
+        // from 1 the other path is 0, 2, 3: the shortest path from 0 would return to 1
         assert_eq!(from(&next_hops, 1, origin), [(1, (21, 3)), (4, (1, 1))]);
         let hops = NextHops::new(&spec, &edges, Metric::Hops, 4);
         let [origin] = &hops.origins(&spec)[..] else { panic!("one prefix") };
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(from(&next_hops, 2, both), [(3, (2, 2)), (4, (5, 1))]);
         assert_eq!(from(&next_hops, 3, both), [(5, (7, 3))]);
         assert_eq!(from(&next_hops, 3, one), []);
-        // without the link in the middle each half has its own
+        // without the middle link each half has its own producer
         (edges[2].up, edges[3].up) = (false, false);
         let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 4);
         let [both, one] = &next_hops.origins(&spec)[..] else { panic!("two sets of producers") };
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(from(&next_hops, 1, one), []);
     }
 
-    /// What it costs to reach a producer from each node, by trying again and again, without one of them.
+    /// Costs from each node to a producer without passing one node, by repeated relaxation.
     fn plain(edges: &[Edge], nodes: u32, producers: &[u32], without: u32) -> Vec<Cost> {
         let mut cost = vec![UNREACHABLE; nodes as usize];
         producers.iter().filter(|&&node| node != without).for_each(|&node| cost[node as usize] = (0, 0));

@@ -22,16 +22,16 @@ use crate::fabric::{Edge, Fabric, NO_FLOW};
 use crate::trace::NodeRecord;
 use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 
-/// A node's state machine, its stream of random numbers, and what is counted about it.
+/// A node's state machine, its random stream and its counters.
 pub(crate) struct NodeState {
     pub machine: AnyNode,
-    /// The agent of an SDN controller, where the node has one.
+    /// The SDN agent of the node, if it has one.
     pub agent: Option<Box<NodeAgent>>,
-    /// It observes what is about to join a queue, see [`AnyNode::observes_offers`].
+    /// Whether it observes packets that are offered to a queue, see [`AnyNode::observes_offers`].
     observes_offers: bool,
     pub address: Address,
-    /// When its pending `Wake` is due, and another one that was asked for before and comes later; any more are stale. A part that
-    /// speaks at once, packet by packet, leaves the router's own deadline where it is.
+    /// When its pending `Wake` is due, and an earlier requested one that comes later; all others are stale. The second is needed because a
+    /// part with frequent short deadlines does not move the router's own deadline.
     armed: Time,
     later: Time,
     random: Random,
@@ -42,7 +42,7 @@ pub(crate) struct NodeState {
 }
 
 impl NodeState {
-    /// A state machine at work. Its stream is that of the node called `name`.
+    /// The state of a node. Its random stream is that of the node called `name`.
     pub(crate) fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
         Self {
             machine,
@@ -58,7 +58,7 @@ impl NodeState {
         }
     }
 
-    /// Counts a packet that the node sends by a certain port: of its own, or passed on. Whether it is its own.
+    /// Counts a packet that the node sends on a given port. Returns whether the packet is the node's own, not a forwarded one.
     pub(crate) fn count_forward(&mut self, packet: &Packet) -> bool {
         let own = packet.source == self.address;
         if own {
@@ -69,7 +69,7 @@ impl NodeState {
         own
     }
 
-    /// Counts a packet of the node's own.
+    /// Counts a packet of the node itself.
     pub(crate) fn count_sent(&mut self, packet: &Packet) {
         self.sent.packets += 1;
         self.sent.bytes += u64::from(packet.size_bytes);
@@ -80,7 +80,7 @@ impl NodeState {
         self.meter.counts[what as usize] += 1;
     }
 
-    /// When the node's state machine or its agent is due.
+    /// When the node's state machine or its agent is to be called next.
     #[inline]
     pub(crate) fn wake(&self) -> Time {
         let wake = self.machine.wake();
@@ -91,7 +91,7 @@ impl NodeState {
     }
 }
 
-/// Runs a state machine with an agent: control messages are the agent's, packets the state machine's, time passes for both.
+/// Gives an input to a state machine with an agent: control messages go to the agent, packets to the state machine, timers to both.
 #[inline(never)]
 fn handle_with_agent(
     agent: &mut NodeAgent,
@@ -122,18 +122,18 @@ struct Sent {
 #[derive(Default)]
 pub(crate) struct Nodes {
     pub(super) all: Vec<NodeState>,
-    /// By node; empty where the network has none.
+    /// Per node; empty if the network has no state machines.
     pub(super) at: Vec<u32>,
-    /// By node: the router to which a host there is attached.
+    /// Per node: the access router of its host.
     access: Vec<Option<Address>>,
-    /// What is added to an index where agenda entries are numbered: nodes follow all endpoints.
+    /// Offset from an index to its number in agenda entries, where nodes follow endpoints.
     first: u32,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
 
 impl Nodes {
-    /// None yet. They are placed before the endpoints, but numbered behind them.
+    /// No state machines. They are added before endpoints, but numbered after them.
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
         let mut nodes = Self { first: crate::build::endpoints(blueprint) as u32, ..Self::default() };
         if blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some() {
@@ -143,7 +143,7 @@ impl Nodes {
         nodes
     }
 
-    /// Places the state machines of all nodes that have one.
+    /// Adds the state machines of all nodes.
     pub(crate) fn place(
         &mut self,
         blueprint: &Blueprint,
@@ -171,7 +171,7 @@ impl Nodes {
         self.all.push(NodeState::new(machine, address, blueprint.seed, &blueprint.nodes[node.index()]));
     }
 
-    /// Tells every port which state machines its ends have.
+    /// Informs every port of the state machines at its ends.
     pub(crate) fn observe_ports(&mut self, fabric: &mut Fabric) {
         if self.at.is_empty() {
             return;
@@ -206,7 +206,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// The router or the resolver with this index, made again; `None` where the node is neither.
+    /// A new router or resolver for this index; `None` if the node is neither.
     pub(crate) fn fresh_router(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
         let spec = blueprint.icn.as_ref()?;
         let resolver = self.address(spec.resolver).expect("it was placed with the routers");
@@ -245,14 +245,14 @@ impl Nodes {
         self.all.len()
     }
 
-    /// Where the state machines are, in the order of their addresses.
+    /// The nodes of the state machines, in the order of their addresses.
     pub(crate) fn places(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.all.iter().map(|state| state.address.node)
     }
 
     // ---- inputs
 
-    /// Runs a state machine on one input. A reason means that the packet of the input ends there.
+    /// Gives an input to a state machine. A returned reason means that the packet of the input is dropped.
     #[inline]
     pub(crate) fn run(
         &mut self,
@@ -272,14 +272,14 @@ impl Nodes {
         }
     }
 
-    /// Shows an arriving packet to the node that it reaches by the link of the node's `port`. Whether the node takes it.
+    /// Shows an arriving packet to the node that it reaches through the link of the node's `port`. Returns whether the node takes it.
     pub(crate) fn observe_arrival(&mut self, index: usize, packet: &Packet, port: PortId, now: Time) -> bool {
         let state = &mut self.all[index];
         state.machine.on_arrival(packet, &mut TransitCx { now, port, random: &mut state.random });
         packet.to == state.address.into() || state.machine.takes(packet)
     }
 
-    /// Shows a packet that is about to join a queue to the node whose queue it is.
+    /// Shows a packet that is about to be offered to a queue to the node of the queue.
     pub(crate) fn observe_offer(
         &mut self,
         port: PortId,
@@ -291,7 +291,7 @@ impl Nodes {
         let Some(index) = self.at(fabric.owner(port)) else { return };
         let state = &mut self.all[index];
         if let Some(agent) = &mut state.agent {
-            // it measures, which changes no deadline; marks and stamps are nothing to it
+            // the agent only measures: its deadlines, marks and labels do not change
             agent.machine.on_enqueue(packet, port);
         }
         if state.observes_offers {
@@ -302,7 +302,7 @@ impl Nodes {
         }
     }
 
-    /// Shows a packet that leaves a queue to the node whose queue it is.
+    /// Shows a packet that leaves a queue to the node of the queue.
     pub(crate) fn observe_departure(
         &mut self,
         port: PortId,
@@ -322,7 +322,7 @@ impl Nodes {
 
     // ---- deadlines
 
-    /// The state machine that a `Wake` is for, if the entry is the pending one and not stale.
+    /// The state machine that a `Wake` is for; `None` if the entry is stale.
     pub(crate) fn woken(&mut self, what: What, now: Time) -> Option<usize> {
         let index = what.index() - self.first as usize;
         let state = &mut self.all[index];
@@ -333,7 +333,7 @@ impl Nodes {
         Some(index)
     }
 
-    /// Asks a state machine when it wants to be woken.
+    /// Schedules the next `Wake` of a state machine.
     #[inline]
     pub(crate) fn rearm(&mut self, index: usize, now: Time, agenda: &mut Agenda) {
         let state = &mut self.all[index];
@@ -345,7 +345,7 @@ impl Nodes {
         }
     }
 
-    /// How an endpoint of a named flow at `host` is attached: as its source, or as a member. `None` for other flows.
+    /// The attachment of an endpoint of a named flow at `host`, as source or member; `None` for other flows.
     pub(super) fn attachment(
         &self,
         flow: FlowId,
@@ -390,7 +390,7 @@ impl Nodes {
     }
 }
 
-/// The fabric as a node's state machine sees it.
+/// The fabric in the form that a node's state machine sees.
 struct FabricView<'a> {
     node: NodeId,
     now: Time,
@@ -415,7 +415,7 @@ impl NodeView for FabricView<'_> {
     }
 }
 
-/// For each node, the name router that is nearest to it by the network's metric; of several, the one with the lowest number.
+/// Per node: the closest name router by the network's metric; the one with the lowest number among equals.
 pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
     let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
     edges.iter().filter(|edge| edge.up).for_each(|edge| into[edge.to.index()].push(edge));
@@ -433,7 +433,7 @@ pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Optio
     nearest.into_iter().map(|best| (best != nobody).then_some(best.2)).collect()
 }
 
-/// A tree node with one part for each different scheme and set of parameters among the named flows.
+/// A tree node with one part per distinct scheme and set of parameters among the named flows.
 fn make_router(
     blueprint: &Blueprint,
     spec: &IcnSpec,

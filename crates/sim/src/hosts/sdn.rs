@@ -17,7 +17,7 @@ use super::nodes::{NONE, NodeState, Nodes};
 use crate::fabric::{Edge, Fabric, NO_FLOW};
 use crate::{Blueprint, FlowKind, Limit, SdnSpec};
 
-/// The agent of a node, and the node's clock where that is not right.
+/// The agent of a node, with the node's clock if that is not exact.
 pub(crate) struct NodeAgent {
     pub(super) machine: Agent,
     clock: Option<Clock>,
@@ -36,7 +36,7 @@ impl NodeAgent {
 }
 
 impl NodeState {
-    /// Has the node's agent forget its orders. Returns them.
+    /// Removes the orders of the node's agent and returns them.
     pub(crate) fn forget_orders(&mut self) -> Vec<Order> {
         let Some(agent) = &mut self.agent else { return Vec::new() };
         let kept = agent.machine.kept().map(|(_, order)| *order).collect();
@@ -45,18 +45,18 @@ impl NodeState {
     }
 }
 
-/// Whether a port belongs to a link that carries control messages alone.
+/// Whether a port belongs to a link that carries control messages only.
 pub(crate) fn is_control_port(blueprint: &Blueprint, port: PortId) -> bool {
     blueprint.is_control(LinkId(port.0 / 2))
 }
 
-/// The port of `from` to `to` for control messages, where they have links of their own.
+/// The port from `from` to `to` for control messages, if they have separate links.
 fn control_port(fabric: &Fabric, from: NodeId, to: NodeId, spec: &SdnSpec) -> Option<PortId> {
     if spec.out_of_band { fabric.port_between(from, to) } else { None }
 }
 
 impl Nodes {
-    /// Places agents at nodes, with or without another state machine, and the controller after all of them.
+    /// Adds agents at nodes with or without another state machine, and the controller after them.
     pub(super) fn place_agents(
         &mut self,
         blueprint: &Blueprint,
@@ -100,7 +100,7 @@ impl Nodes {
         Agent::new(&spec.config, controller, port, wants, &ports, Arc::clone(served))
     }
 
-    /// A controller that knows what it is set up with, and nothing of what happened before.
+    /// A controller with its configuration and without state.
     pub(crate) fn make_controller(
         &self,
         blueprint: &Blueprint,
@@ -117,7 +117,7 @@ impl Nodes {
         Ok(AnyNode::Controller(Some(Box::new(Controller::new(&spec.config, app, net, &locations)))))
     }
 
-    /// The network as it is set up: all that a controller knows before anybody reports.
+    /// The network as configured, which is what a controller knows before any report.
     pub(crate) fn inventory(&self, spec: &SdnSpec, blueprint: &Blueprint, fabric: &Fabric) -> Net {
         let link = |(port, edge): (u32, &Edge)| {
             if is_control_port(blueprint, PortId(port)) {
@@ -169,7 +169,7 @@ impl Nodes {
         net
     }
 
-    /// Next hops over links that the metric gives, for nodes with an agent.
+    /// Next hops over links according to the metric, for nodes with an agent.
     fn next_hops(
         &self,
         spec: &SdnSpec,
@@ -215,7 +215,7 @@ fn make_app(blueprint: &Blueprint, spec: &SdnSpec) -> Result<AnyApp, ParamError>
     }
 }
 
-/// For each prefix of the network, the longest one that is served and covers it; itself where nobody serves it.
+/// For each prefix of the network, the longest served prefix that covers it; the prefix itself if none does.
 fn served(blueprint: &Blueprint) -> Vec<NameId> {
     let Some(ndn) = &blueprint.ndn else { return Vec::new() };
     let mut known = vec![false; ndn.names.count()];

@@ -11,7 +11,7 @@ use crate::hosts::{AnyNode, Factory};
 use crate::trace::Subject;
 
 impl World {
-    /// A sender's start, stop, or the next turn of its churn.
+    /// Handles a sender's start, stop or churn event.
     pub(super) fn on_toggle_flow(&mut self, flow: FlowId) {
         let turn = self.hosts.flow_turn(flow, self.now, &self.blueprint);
         if turn.on {
@@ -22,7 +22,7 @@ impl World {
         self.agenda.push(turn.next, What::new(Kind::ToggleFlow, flow.0));
     }
 
-    /// A receiver's join, leave, or the next turn of its churn.
+    /// Handles a receiver's join, leave or churn event.
     pub(super) fn on_toggle_receiver(&mut self, receiver: usize) {
         let turn = self.hosts.receiver_turn(receiver, self.now, &self.blueprint);
         if turn.on {
@@ -33,7 +33,7 @@ impl World {
         self.agenda.push(turn.next, What::new(Kind::ToggleReceiver, receiver as u32));
     }
 
-    /// A change that the scenario lists.
+    /// Handles a change of the scenario.
     pub(super) fn on_change(&mut self, index: usize) {
         match self.blueprint.events[index].1.clone() {
             Change::LinkRate(link, rate) if rate == Rate::ZERO => self.set_up(link, false),
@@ -89,7 +89,7 @@ impl World {
         }
         if self.hosts.has_started(sender) {
             self.hosts.remake_sender(flow, &self.blueprint);
-            // a new sender numbers its packets from 0, so its receivers begin again as well
+            // a new sender numbers its packets from 0, so its receivers restart as well
             self.hosts.endpoint(sender).begin_epoch(self.now);
             for receiver in self.hosts.receivers_of(flow) {
                 let endpoint = self.hosts.receivers[receiver].endpoint;
@@ -125,18 +125,17 @@ impl World {
         self.fabric.leave(flow, endpoint, self.hosts.address(endpoint).node);
     }
 
-    /// Lets a flow be sent by an endpoint that is not built in. Call before the run.
+    /// Sets the factory of a flow's sender. Call it before the run.
     pub fn custom_sender(&mut self, flow: FlowId, make: Factory) {
         self.hosts.set_custom_sender(flow, make, &self.blueprint);
     }
 
-    /// Lets a flow be received by endpoints that are not built in. Call before the run.
+    /// Sets the factory of a flow's receivers. Call it before the run.
     pub fn custom_receiver(&mut self, flow: FlowId, make: Factory) {
         self.hosts.set_custom_receiver(flow, make, &self.blueprint);
     }
 
-    /// Puts a link part that is not built in at the NDN forwarder of `node`. Call before the run; nothing happens where there is no
-    /// forwarder.
+    /// Replaces the link part of the NDN forwarder of `node`. Call it before the run. It has no effect without a forwarder.
     pub fn custom_link(&mut self, node: NodeId, law: Box<dyn LinkLaw + Send>) {
         let Some(index) = self.hosts.nodes.at(node) else { return };
         if self.hosts.nodes.get_mut(index).set_link_law(law) {
@@ -145,7 +144,7 @@ impl World {
         }
     }
 
-    /// Activates an endpoint: it is told to start, and takes packets from now on.
+    /// Activates an endpoint, which then accepts packets.
     pub(super) fn activate(&mut self, endpoint: EndpointId) {
         self.hosts.endpoint(endpoint).activate(self.now);
         self.tell(endpoint, Input::Start);
@@ -158,7 +157,7 @@ impl World {
         }
     }
 
-    /// Gives an input to an endpoint that is active.
+    /// Gives an input to an active endpoint.
     fn tell(&mut self, endpoint: EndpointId, input: Input<'_>) {
         let state = self.hosts.endpoint(endpoint);
         if state.active {
@@ -178,7 +177,7 @@ impl World {
         self.reroute();
     }
 
-    /// Schedules what a port wants after a change.
+    /// Schedules the events of a port after a change.
     pub(super) fn schedule_all(&mut self, port: PortId, offers: &[Offer]) {
         for offer in offers {
             match *offer {
@@ -189,13 +188,13 @@ impl World {
         }
     }
 
-    /// Computes every route, every tree and every next hop of named data again.
+    /// Recomputes every route, every tree and every next hop of named data.
     pub(super) fn reroute(&mut self) {
         self.fabric.reroute(&self.blueprint);
         self.hosts.nodes.route_names(&self.blueprint, self.fabric.edges());
     }
 
-    /// The state machine of a node loses its memory.
+    /// Resets the state machine of a node to its initial state.
     pub(super) fn reset_node(&mut self, node: NodeId) {
         let Some(index) = self.hosts.nodes.at(node) else { return };
         self.forget_orders(index);
@@ -208,7 +207,7 @@ impl World {
         }
     }
 
-    /// The controller stops, or starts again without memory.
+    /// Stops the controller, or starts it without state.
     fn set_controller(&mut self, on: bool) {
         let Some(node) = self.blueprint.sdn.as_ref().map(|sdn| sdn.controller) else { return };
         let index = self.hosts.nodes.at(node).expect("it was placed");

@@ -14,14 +14,14 @@ use crate::agenda::{Kind, What};
 use crate::build;
 use crate::fabric::both;
 
-/// A packet capture: sees the packets that come to the end of a link.
+/// A packet capture: sees the packets that arrive at the end of a link.
 pub trait Tap: Send {
-    /// `packet` has come to the end of `port`'s wire; `bytes` are its own where it is a real program's.
+    /// Called when `packet` arrives at the end of `port`'s link. `bytes` is the content of a packet of a real program.
     fn pass(&mut self, at: Time, port: PortId, packet: &Packet, bytes: Option<&[u8]>);
 }
 
-/// Payloads of packets of real programs, by the number that their headers carry. Copies of a packet for the branches of a tree share them.
-/// Nothing is allocated once it has grown to what is under way.
+/// Payloads of packets of real programs, by the number in their headers. Copies of a packet for the branches of a tree share a payload.
+/// There is no allocation once the memory suffices for all packets in flight.
 #[derive(Debug, Default)]
 pub struct ExternalPayloads {
     slots: Vec<ExternalPayload>,
@@ -31,12 +31,12 @@ pub struct ExternalPayloads {
 #[derive(Debug)]
 struct ExternalPayload {
     bytes: Vec<u8>,
-    /// Packets under way that have them.
+    /// Number of packets in flight with a payload.
     holders: usize,
 }
 
 impl ExternalPayloads {
-    /// Keeps a copy of `bytes`, for one packet.
+    /// Stores a copy of `bytes` for one packet.
     pub fn insert(&mut self, bytes: &[u8]) -> PayloadId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.slots.push(ExternalPayload { bytes: Vec::with_capacity(bytes.len()), holders: 0 });
@@ -49,17 +49,17 @@ impl ExternalPayloads {
         id
     }
 
-    /// The bytes of a packet that is under way.
+    /// The payload of a packet in flight.
     pub fn get(&self, id: PayloadId) -> &[u8] {
         &self.slots[id.index()].bytes
     }
 
-    /// This many packets more have these bytes. The number must be in use.
+    /// Adds `more` packets that share a payload, which must exist.
     pub(super) fn share(&mut self, id: PayloadId, more: usize) {
         self.slots[id.index()].holders += more;
     }
 
-    /// A packet has them no longer; the last one's are forgotten. The number must be in use.
+    /// Releases the payload for one packet, and removes it after the last. It must exist.
     pub fn release(&mut self, id: PayloadId) {
         let holders = &mut self.slots[id.index()].holders;
         debug_assert!(*holders > 0, "bytes are released once by each packet that has them");
@@ -69,23 +69,23 @@ impl ExternalPayloads {
         }
     }
 
-    /// How many are kept.
+    /// Number of payloads.
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 }
 
-/// What a world keeps for its driver.
+/// The state that a world keeps for its driver.
 #[derive(Default)]
 pub(super) struct External {
     /// Payloads of packets of real programs.
     pub(super) payloads: ExternalPayloads,
-    /// Sees what passes the links that are captured.
+    /// The capture of links.
     tap: Option<Box<dyn Tap>>,
 }
 
 impl External {
-    /// Shows the capture a packet that has come to the end of `port`'s link.
+    /// Shows a packet that has arrived at the end of `port`'s link to the capture.
     #[cold]
     pub(super) fn capture(&mut self, now: Time, port: PortId, packet: &Packet) {
         let bytes = match packet.header {
@@ -99,8 +99,8 @@ impl External {
 }
 
 impl World {
-    /// Handles all that is due by `at`, each at its own instant, and brings the clock to `at`. True when the run is over or waits
-    /// to go on.
+    /// Handles all events up to and including `at`, each at its own instant, and advances the clock to `at`. Returns true if the run has
+    /// ended or is paused.
     pub fn run_until(&mut self, at: Time, control: &Control) -> bool {
         let at = at.max(self.now);
         while self.phase != Phase::Ended {
@@ -108,7 +108,7 @@ impl World {
                 self.now = at;
                 return false;
             }
-            // an event behind all others of its instant, so that the loop of simulations is the only one
+            // this event is after all others of its instant, so that the event loop is the same as in simulations
             self.agenda.push(at, What::new(Kind::Run, build::RUN_UNTIL as u32));
             if self.proceed(control) != Stop::Reached {
                 return true;
@@ -117,34 +117,34 @@ impl World {
         true
     }
 
-    /// When the next event is due; never when nothing is left.
+    /// The time of the next event; [`Time::NEVER`] if there is none.
     pub fn next_event(&self) -> Time {
         self.agenda.next()
     }
 
-    /// The present instant of the run.
+    /// The present time of the run.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Packets put on links so far.
+    /// Packets put on links up to now.
     pub fn packet_hops(&self) -> u64 {
         self.accounts.packet_hops()
     }
 
-    /// Where a flow's sender and its receivers are.
+    /// The addresses of a flow's sender and receivers.
     pub fn ends(&self, flow: FlowId) -> (Address, Vec<Address>) {
         let receivers = &self.hosts.receivers[self.hosts.receivers_of(flow)];
         let addresses = receivers.iter().map(|receiver| self.hosts.address(receiver.endpoint)).collect();
         (self.hosts.address(self.hosts.sender_of(flow)), addresses)
     }
 
-    /// Where an endpoint is.
+    /// The address of an endpoint.
     pub fn address_of(&self, endpoint: EndpointId) -> Address {
         self.hosts.address(endpoint)
     }
 
-    /// A packet of a real program enters the network now at the endpoint `from`, on its way to an endpoint or a group.
+    /// A packet of a real program enters the network now at the endpoint `from`, for an endpoint or a group.
     pub fn inject_external(&mut self, from: Address, to: Destination, ecn: Ecn, bytes: &[u8]) {
         let packet = Packet {
             flow: self.hosts.endpoint(from.endpoint).flow,
@@ -160,7 +160,7 @@ impl World {
         self.inject(packet);
     }
 
-    /// A packet of an endpoint that its driver runs enters the network now, where its source is. Nothing in it is changed.
+    /// A packet of an endpoint that runs in the driver enters the network now at its source. It is not changed.
     pub fn inject(&mut self, packet: Packet) {
         self.hosts.endpoint(packet.source.endpoint).count_sent(packet.size_bytes);
         self.accounts.count_sent();
@@ -171,12 +171,12 @@ impl World {
         }
     }
 
-    /// The address of the state machine of a node, such as a router that knows names; `None` where the node has none.
+    /// The address of the state machine of a node, such as a name router; `None` if the node has none.
     pub fn node_address(&self, node: NodeId) -> Option<Address> {
         self.hosts.nodes.address(node)
     }
 
-    /// Moves the egress events since the last call to the end of `list`. The driver releases the payload of each packet.
+    /// Appends the egress events since the last call to `list`. The driver releases the payload of each packet.
     pub fn take_egress(&mut self, list: &mut Vec<Egress>) {
         list.append(&mut self.out.egress);
     }
@@ -186,20 +186,20 @@ impl World {
         &mut self.external.payloads
     }
 
-    /// Lets an endpoint's driver report in its name: count, probe, deliver, complete. `at` may be a little in the past.
+    /// Reports counts, probes, deliveries or completion for an endpoint that runs in the driver. `at` may be slightly in the past.
     pub fn report_for(&mut self, endpoint: EndpointId, at: Time, report: impl FnOnce(&mut Cx<'_>)) {
         let at = at.min(self.now);
         report(&mut self.hosts.endpoint(endpoint).cx(at, &mut self.out));
         self.after(endpoint);
     }
 
-    /// Adds what an endpoint that its driver runs has counted since this was last called.
+    /// Adds the counts of an endpoint that runs in the driver since the last call.
     pub fn add_meter(&mut self, endpoint: EndpointId, more: &Meter) {
         self.hosts.endpoint(endpoint).meter.add(more);
     }
 
-    /// A built-in endpoint as it is when its flow starts, and its stream of random numbers: to be run by the driver, while a
-    /// [`World::custom_sender`] or [`World::custom_receiver`] stands in its place.
+    /// A built-in endpoint in its initial state and its random stream. The driver runs it, while a [`World::custom_sender`] or
+    /// [`World::custom_receiver`] replaces it in the world.
     pub fn detached_endpoint(&self, endpoint: EndpointId) -> (Box<dyn Endpoint + Send>, Random) {
         let state = &self.hosts.endpoints()[endpoint.index()];
         let receiver = self.hosts.receivers.iter().position(|receiver| receiver.endpoint == endpoint);
@@ -210,13 +210,13 @@ impl World {
         (Box::new(self.hosts.clocks.wrap(state.address.node, detached)), state.random.clone())
     }
 
-    /// Shows `tap` all that passes `links`, in both directions. Call before the run.
+    /// Captures all packets on `links` in both directions by `tap`. Call it before the run.
     pub fn tap(&mut self, links: &[LinkId], tap: Box<dyn Tap>) {
         links.iter().flat_map(|link| both(*link)).for_each(|port| self.fabric.port(port).tap());
         self.external.tap = Some(tap);
     }
 
-    /// Ends the capture and returns it: its files are closed when it is dropped.
+    /// Ends the capture and returns it; its files are closed when it is dropped.
     pub fn take_tap(&mut self) -> Option<Box<dyn Tap>> {
         self.external.tap.take()
     }

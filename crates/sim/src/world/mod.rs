@@ -29,16 +29,16 @@ use crate::hosts::{Hosts, LocalDelivery};
 use crate::trace::{Subject, Trace};
 use crate::{Blueprint, build};
 
-/// Progress and control of a run. Shared between threads.
+/// Progress and control of a run, shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Simulated nanoseconds reached, brought up to date two thousand times a run.
+    /// Simulated nanoseconds, updated two thousand times per run.
     pub now_ns: AtomicU64,
     /// Agenda entries handled.
     pub events: AtomicU64,
-    /// Set by another thread to end the run at the next opportunity.
+    /// Set by another thread to end the run at the next check.
     pub stop: AtomicBool,
-    /// Set by another thread to make [`World::run`] return at the next opportunity; called again, it goes on. Cleared by that.
+    /// Set by another thread to make [`World::run`] return at the next check, which clears it. The next call of `run` continues.
     pub pause: AtomicBool,
 }
 
@@ -66,7 +66,7 @@ pub struct World {
     agenda: Agenda,
     phase: Phase,
     blueprint: Blueprint,
-    /// Packets, and what the state machine that ran last has put out.
+    /// Packets, and the outputs of the state machine that ran last.
     out: Outputs,
     fabric: Fabric,
     hosts: Hosts,
@@ -74,11 +74,11 @@ pub struct World {
     external: External,
 }
 
-/// Where a run stands.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Running,
-    /// It waits to go on.
+    /// Paused.
     Paused,
     Ended,
 }
@@ -86,20 +86,20 @@ enum Phase {
 /// Why the event loop returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// The run came to its end, or was told to stop.
+    /// The run reached its end, or was stopped.
     Ended,
     Paused,
-    /// It came to the instant up to which it was to run.
+    /// The given instant was reached.
     Reached,
     /// There are no more events.
     Exhausted,
 }
 
-/// Longer than any sensible route.
+/// More hops than any route has.
 const MAX_HOPS: u8 = 64;
 
 impl World {
-    /// Builds the network. Fails where a scheme refuses its parameters.
+    /// Builds the network. Fails if the blueprint is inconsistent or a scheme rejects its parameters.
     pub fn new(blueprint: &Blueprint) -> Result<Self, ParamError> {
         let Parts { fabric, hosts, accounts, agenda, out } = build::parts(blueprint)?;
         let mut world = Self {
@@ -117,12 +117,12 @@ impl World {
         Ok(world)
     }
 
-    /// Runs to the end, or until told to stop or to pause.
+    /// Runs to the end, or until [`Control`] stops or pauses it.
     pub fn run(&mut self, control: &Control) {
         self.proceed(control);
     }
 
-    /// Runs on, unless the run has ended.
+    /// Continues, unless the run has ended.
     fn proceed(&mut self, control: &Control) -> Stop {
         let stop = if self.phase == Phase::Ended { Stop::Ended } else { self.handle_events(control) };
         self.phase = match stop {
@@ -158,20 +158,20 @@ impl World {
         Stop::Exhausted
     }
 
-    /// Whether it waits to go on.
+    /// Whether the run is paused.
     pub fn paused(&self) -> bool {
         self.phase == Phase::Paused
     }
 
-    /// What the run has left so far; it can go on.
+    /// The trace up to now; the run can continue.
     pub fn snapshot(&mut self) -> Trace {
         let recorded = self.accounts.recorded();
         self.trace(recorded)
     }
 
-    /// What the run left, as far as it came.
+    /// The trace of the run, which may have been stopped early.
     ///
-    /// Panics when a packet is not accounted for: that is a bug of the simulator, whatever the scenario.
+    /// Panics if a packet is not accounted for, which is a bug of the simulator.
     pub fn finish(mut self) -> Trace {
         let recorded = self.accounts.take_recorded();
         let trace = self.trace(recorded);
@@ -215,8 +215,8 @@ impl World {
         }
     }
 
-    /// The slow path of an arrival: the link may lose the packet, it may be captured, or the node's state machine takes it. False
-    /// when it goes on as any other.
+    /// The slow path of an arrival: the link may lose the packet, it may be captured, or the node's state machine may take it. Returns
+    /// false if it continues as on the fast path.
     #[cold]
     fn arrive_slowly(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
         let port = self.fabric.port(by);
@@ -232,7 +232,7 @@ impl World {
         self.arrive_at_node(node, by, id)
     }
 
-    /// Shows an arriving packet to the node it reaches. True when the node took it.
+    /// Shows an arriving packet to its node. Returns true if the node took it.
     fn arrive_at_node(&mut self, node: NodeId, by: PortId, id: PacketId) -> bool {
         let Some(index) = self.hosts.nodes.at(node) else { return false };
         let packet = self.out.arena.get_mut(id);
@@ -243,7 +243,7 @@ impl World {
         }
         packet.hops += 1;
         if packet.hops > MAX_HOPS {
-            // while routes change a tree may lead round in a circle for a moment
+            // while routes change, a tree may have a loop
             self.drop(id, DropReason::HopLimit, Subject::Node(node));
             self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
             return true;
@@ -256,7 +256,7 @@ impl World {
         true
     }
 
-    /// Offers a packet to the port on its way.
+    /// Offers a packet to the port of its route.
     #[inline]
     fn forward(&mut self, node: NodeId, id: PacketId) {
         let packet = self.out.arena.get(id);
@@ -267,7 +267,7 @@ impl World {
         }
     }
 
-    /// A packet that has no next hop from `node`: for the state machine of the node, or dropped.
+    /// Handles a packet without a next hop from `node`: gives it to the state machine of the node, or drops it.
     #[cold]
     fn keep(&mut self, node: NodeId, id: PacketId) {
         match self.hosts.nodes.at(node).filter(|_| self.out.arena.get(id).to.is_own_node()) {
@@ -298,7 +298,7 @@ impl World {
         }
     }
 
-    /// The slow path of an offer: through a port that is down, that the node's state machine observes, or that has a queue discipline.
+    /// The slow path of an offer: the port is down, is observed by the node's state machine, or has a queue discipline.
     #[cold]
     fn offer_slowly(&mut self, id_of_port: PortId, id: PacketId) {
         let now = self.now;
@@ -338,7 +338,7 @@ impl World {
         self.serve(id_of_port);
     }
 
-    /// Starts the next transmission of a port with a discipline, if it is idle.
+    /// Starts the next transmission of an idle port with a discipline.
     fn serve(&mut self, port: PortId) {
         if !self.fabric.port(port).idle() {
             return;
@@ -353,7 +353,7 @@ impl World {
         }
     }
 
-    /// Lets `act` use the queue discipline of a port, and drops what that drops.
+    /// Calls `act` with the queue discipline of a port, and drops the packets that it drops.
     fn with_discipline<T>(
         &mut self,
         port: PortId,
@@ -366,7 +366,7 @@ impl World {
         result
     }
 
-    /// A port with a discipline has finished a transmission, or the next packet of an observed FIFO starts.
+    /// Handles the end of a transmission at a port with a discipline, or the start of one at an observed FIFO.
     fn on_depart(&mut self, what: What) {
         let id = PortId(what.index() as u32);
         let port = self.fabric.port(id);
@@ -386,7 +386,7 @@ impl World {
         self.serve(id);
     }
 
-    /// Shows what has started on an observed FIFO, and asks for an event at the next start. Does nothing at other ports.
+    /// Reports started transmissions of an observed FIFO, and schedules an event at the next start. No effect at other ports.
     fn show_departures(&mut self, port: PortId) {
         loop {
             match self.fabric.port(port).next_departure(self.now) {
@@ -399,7 +399,7 @@ impl World {
         }
     }
 
-    /// Shows a packet that leaves a queue to the node whose queue it is.
+    /// Shows a packet that leaves a queue to the node of the queue.
     fn show_departure(&mut self, port: PortId, id: PacketId) {
         let waited = self.fabric.waited(id, self.now);
         let packet = self.out.arena.get_mut(id);
@@ -411,8 +411,8 @@ impl World {
         }
     }
 
-    /// Sends copies of a group's packet along the tree and to the members at `node`. The tree stays what it is meanwhile: members join
-    /// and leave by events of their own.
+    /// Sends copies of a group's packet along the tree and to the members at `node`. The tree does not change meanwhile, because joins and
+    /// leaves are separate events.
     fn replicate(&mut self, node: NodeId, group: GroupId, id: PacketId) {
         let Some(here) = self.fabric.tree_at(group, node) else {
             return self.drop(id, DropReason::NoRoute, Subject::Node(node));
@@ -432,7 +432,7 @@ impl World {
         if let Header::External(payload) = packet.header {
             self.external.payloads.share(payload, more);
         }
-        // the packet itself goes to the first of them, a copy to each other one
+        // the first of them gets the packet itself, each other one a copy
         let mut first = Some(id);
         for i in 0..branches {
             let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
@@ -471,7 +471,7 @@ impl World {
         self.after(endpoint);
     }
 
-    /// Where clocks are not right a packet's time stamp has to be read; where they are the packet comes too late.
+    /// Delivers a packet on the slow path: with inexact clocks its time stamp is converted; otherwise it is too late.
     #[cold]
     fn deliver_by_clock(&mut self, endpoint: EndpointId, id: PacketId) {
         let packet = *self.out.arena.get(id);
@@ -479,7 +479,7 @@ impl World {
         let state = self.hosts.endpoint(endpoint);
         let node = state.address.node;
         let clock = clock.filter(|_| state.active);
-        // by the sender's clock, since one that is slow may show two instants alike
+        // by the sender's clock, because a slow clock may show two instants as equal
         let Some(clock) = clock.filter(|clock| packet.sent_at >= clock.shows(state.epoch)) else {
             return self.drop(id, DropReason::NotListening, Subject::Node(node));
         };
@@ -490,7 +490,8 @@ impl World {
         self.after(endpoint);
     }
 
-    /// The end of a packet, with its reason, at a port or at a node.
+    /// Drops a packet with its reason, at a port or a node, and counts it for its flow. Drops at a port are also counted there, by
+    /// `Port::count_drop`.
     #[cold]
     fn drop(&mut self, id: PacketId, why: DropReason, place: Subject) {
         let packet = self.out.arena.get(id);
@@ -515,7 +516,7 @@ impl World {
         state.armed = Time::NEVER;
         let endpoint = EndpointId(what.index() as u32);
         if !state.active || state.endpoint.wake() > self.now {
-            // the deadline moved on since: look again when it comes
+            // the deadline moved since: it is checked when it comes
             return self.hosts.rearm(endpoint, self.now, &mut self.agenda);
         }
         state.handle(self.now, Input::Timer, &mut self.out);
@@ -526,8 +527,8 @@ impl World {
         }
     }
 
-    /// Sends what an endpoint put out and asks it when to come back. Inline wherever it is called: left to itself the compiler calls it
-    /// from the path of every packet.
+    /// Sends the outputs of an endpoint and schedules its next wake. It is inlined everywhere, because a call costs time in the path of
+    /// every packet.
     #[inline(always)]
     fn after(&mut self, endpoint: EndpointId) {
         self.accounts.take_notes(self.now, &mut self.out.notes);
@@ -556,7 +557,7 @@ impl World {
 
     // ---- state machines of nodes
 
-    /// Starts the state machines of all nodes, and producers of named data.
+    /// Starts the state machines of all nodes and the producers of named data.
     fn start_nodes(&mut self) {
         for index in 0..self.hosts.nodes.len() {
             self.start_node(index);
@@ -576,7 +577,7 @@ impl World {
         self.hosts.nodes.run(index, input, self.now, &mut self.fabric, &mut self.out)
     }
 
-    /// A node's deadline may have passed.
+    /// Handles the `Wake` of a node.
     #[cold]
     fn on_node_wake(&mut self, what: What) {
         let Some(index) = self.hosts.nodes.woken(what, self.now) else { return };
@@ -589,12 +590,12 @@ impl World {
         self.deliver_local();
     }
 
-    /// Sends what a node put out and asks it when to come back.
+    /// Sends the outputs of a node and schedules its next wake.
     fn after_node(&mut self, index: usize) {
         self.accounts.take_notes(self.now, &mut self.out.notes);
         for i in 0..self.out.forwards.len() {
             let (id, port) = self.out.forwards[i];
-            // what the node sends itself may have to take a certain port, too
+            // packets of the node itself may have a given port, too
             if self.hosts.nodes.get_mut(index).count_forward(self.out.arena.get(id)) {
                 self.accounts.count_sent();
             } else {
@@ -623,7 +624,7 @@ impl World {
         self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
     }
 
-    /// Delivers what endpoints and state machines of the same node have for each other, until none has anything.
+    /// Delivers packets between endpoints and the state machine of the same node, until there are none.
     fn deliver_local(&mut self) {
         while let Some(next) = self.hosts.local.pop_front() {
             match next {
@@ -656,7 +657,7 @@ impl World {
         self.after(endpoint);
     }
 
-    /// Accounts for a packet that a state machine took, unless it ends there with a reason.
+    /// Accounts for a packet that a state machine took, or drops it with the returned reason.
     #[inline]
     fn consume(&mut self, id: PacketId, fate: Option<DropReason>, node: NodeId) {
         match fate {
@@ -670,11 +671,11 @@ impl World {
 
     // ---- the run
 
-    /// The run's own events: its end, the end of the warm-up, and progress.
+    /// Handles the run's own events: its end, the end of the warm-up, and progress.
     fn on_run(&mut self, index: usize, control: &Control) -> Option<Stop> {
         match index {
             build::RUN_END => {
-                // the sample that falls on the end of the run, if one does
+                // the sample at the end of the run, if there is one
                 let every = self.blueprint.record.every;
                 if every > Duration::ZERO && self.accounts.last_sample() + every == self.now {
                     self.on_sample();

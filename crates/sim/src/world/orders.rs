@@ -9,7 +9,7 @@ use crate::fabric::NO_FLOW;
 use crate::hosts::is_control_port;
 
 impl World {
-    /// Executes what was ordered of a node.
+    /// Executes the orders of a controller at a node.
     #[cold]
     pub(super) fn execute_orders(&mut self, index: usize) {
         for order in std::mem::take(&mut self.out.orders) {
@@ -30,18 +30,18 @@ impl World {
                     self.fabric.port(port).set_queue(limit, mark_above);
                 }
                 Order::Cap { port, rate } if own(self, port) && rate > Rate::ZERO => self.cap(port, rate),
-                // it asks for what the node has not
+                // the node does not have what the order refers to
                 _ => self.hosts.nodes.get_mut(index).count(Count::Ignored),
             }
         }
     }
 
-    /// A node that loses its memory loses its orders with it: next hops, routes, queues and caps are again as they were set up.
+    /// Undoes the orders of a node that loses its state: next hops, routes, queues and rate limits are again as configured.
     pub(super) fn forget_orders(&mut self, index: usize) {
         let node = self.hosts.nodes.get(index).address.node;
         for order in self.hosts.nodes.get_mut(index).forget_orders() {
             match order {
-                // the forwarder is made again, and its next hops with it
+                // the forwarder is replaced, with its next hops
                 Order::NextHops { .. } => {}
                 Order::Route { to, .. } => {
                     self.fabric.unpin(node, to);
@@ -76,7 +76,7 @@ impl World {
         }
     }
 
-    /// Records that traffic took another next hop at a node.
+    /// Records that traffic changed its next hop at a node.
     fn note_move(&mut self, index: usize, name: &'static str, what: u32, port: Option<PortId>) {
         self.note(index, name, f64::from(what));
         if let Some(port) = port {
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Records something that happened at a node.
+    /// Records an event at a node.
     pub(super) fn note(&mut self, index: usize, name: &'static str, value: f64) {
         if self.out.notes.events {
             let from = self.hosts.nodes.get(index).address;
@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// What the controller is set up with, before anybody reports; `None` where there is none. For controllers of real networks.
+    /// The controller's configured network, before any report; `None` without a controller. For controllers of real networks.
     pub fn controller_net(&self) -> Option<contract::Net> {
         let spec = self.blueprint.sdn.as_ref()?;
         Some(self.hosts.nodes.inventory(spec, &self.blueprint, &self.fabric))

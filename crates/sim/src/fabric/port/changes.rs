@@ -1,4 +1,4 @@
-//! Changes of a link during the run: its rate, its delay, whether it is up.
+//! Changes of a link during the run: rate, delay, up or down.
 
 use contract::PacketId;
 use units::{Bytes, Carry, Duration, Rate, Time};
@@ -6,14 +6,14 @@ use units::{Bytes, Carry, Duration, Rate, Time};
 use super::{Offer, Port};
 
 impl Port {
-    /// Changes the rate of the link. What is under transmission goes on at the new rate; what waits follows it.
-    /// Returns the events that the port now wants.
+    /// Changes the rate of the link. The transmission in progress continues at the new rate, and waiting packets follow. Returns the events
+    /// to schedule.
     pub(in crate::fabric) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
         self.cold.rates.link = rate;
         self.set_effective_rate(now, rate.min(self.cold.rates.cap))
     }
 
-    /// Lets the port transmit at `rate` from now on.
+    /// Sets the rate at which the port transmits from now on.
     pub(super) fn set_effective_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
         self.settle_capacity(now);
         let old = self.transmitter.set_rate(rate);
@@ -26,7 +26,7 @@ impl Port {
             wanted.push(Offer::Depart(slot.depart));
             return wanted;
         }
-        // the packets that have not left: the one in transmission, if any, and those that wait
+        // packets that have not left: the one in transmission, if any, and those that wait
         let mut cursor = self.ring.waiting;
         while cursor != self.ring.head && self.ring.at(cursor.wrapping_sub(1)).depart > now {
             cursor = cursor.wrapping_sub(1);
@@ -59,8 +59,8 @@ impl Port {
         wanted
     }
 
-    /// Changes the propagation delay for packets that have not left. A wire delivers in order, so a shorter delay takes
-    /// effect behind what is on the wire already.
+    /// Changes the propagation delay of packets that have not left. A link delivers in order, so a packet does not overtake those on the
+    /// link after its delay is shortened.
     pub(in crate::fabric) fn set_delay(&mut self, now: Time, delay: Duration) -> Vec<Offer> {
         self.transmitter.delay = delay;
         for i in 0..self.ring.len() as u32 {
@@ -83,7 +83,7 @@ impl Port {
         self.transmitter.last_arrive = earliest;
     }
 
-    /// Takes the link down and returns what it held, or brings it up.
+    /// Takes the link up, or down; returns the packets that are lost.
     pub(in crate::fabric) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
         self.settle_capacity(now);
         self.paths.up = up;
@@ -92,7 +92,7 @@ impl Port {
             return Vec::new();
         }
         self.advance(now);
-        // what did not leave was not transmitted
+        // packets that did not leave do not count as transmitted
         let mut lost = Vec::new();
         for i in 0..self.ring.len() as u32 {
             let slot = *self.ring.at(self.ring.head.wrapping_add(i));
@@ -119,7 +119,7 @@ impl Port {
     }
 }
 
-/// The time that the rest of a transmission takes at a new rate.
+/// The rest of a transmission at a new rate.
 fn rescaled(left: Duration, old: Rate, new: Rate) -> Duration {
     if new == Rate::ZERO {
         return Duration::MAX;

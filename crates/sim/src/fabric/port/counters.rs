@@ -1,12 +1,12 @@
-//! What a port counts.
+//! Counters of a port.
 
 use contract::Backlog;
 use units::{Duration, Rate, Time};
 
-/// Counts that every packet changes, from the start of the run.
+/// Counters that every packet changes, from the start of the run.
 #[derive(Default)]
 pub(super) struct Counters {
-    /// Integrals over time of what waits.
+    /// Integrals of the waiting packets and bytes over time.
     pub(super) backlog_packet_ns: u128,
     pub(super) backlog_byte_ns: u128,
     pub(super) offered_packets: u64,
@@ -16,20 +16,20 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// A packet is transmitted, now or when its turn comes.
+    /// Counts a packet that is or will be transmitted.
     #[inline(always)]
     pub(super) fn count_sent(&mut self, size: u64) {
         self.sent_packets += 1;
         self.sent_bytes += size;
     }
 
-    /// It is not: the link has failed before.
+    /// Reverts this count, because the link failed before.
     pub(super) fn take_back_sent(&mut self, size_bytes: u32) {
         self.sent_packets -= 1;
         self.sent_bytes -= u64::from(size_bytes);
     }
 
-    /// A packet will wait for `wait`, as one of `packets`.
+    /// Counts a packet that will wait for `wait`, as one of `packets`.
     #[inline(always)]
     pub(super) fn count_wait(&mut self, wait: Duration, size: u64, packets: u32) {
         let wait = u128::from(wait.as_nanos());
@@ -38,13 +38,13 @@ impl Counters {
         self.backlog_max = self.backlog_max.max(packets);
     }
 
-    /// A packet waits longer than was counted, or shorter if the change is negative.
+    /// Corrects the waiting time of a packet by `change_ns`.
     pub(super) fn correct_wait(&mut self, change_ns: i128, size_bytes: u32) {
         self.backlog_packet_ns = self.backlog_packet_ns.saturating_add_signed(change_ns);
         self.backlog_byte_ns = self.backlog_byte_ns.saturating_add_signed(change_ns * i128::from(size_bytes));
     }
 
-    /// So much has waited for a while.
+    /// Counts a backlog that was constant for `span`.
     pub(super) fn count_backlog(&mut self, span: Duration, backlog: Backlog) {
         let span = u128::from(span.as_nanos());
         self.backlog_packet_ns += span * u128::from(backlog.packets);
@@ -53,18 +53,18 @@ impl Counters {
     }
 }
 
-/// What the link could have carried while up.
+/// The bits that the link could have carried while it was up.
 #[derive(Default)]
 pub(super) struct Capacity {
     /// In bit-nanoseconds, up to `since`.
     pub(super) bit_ns: u128,
     since: Time,
-    /// At the last sample of the utilisation.
+    /// At the last sample of utilisation.
     sampled_bit_ns: u128,
 }
 
 impl Capacity {
-    /// Counts the time since this was last done, at `rate`.
+    /// Counts the time since the last call at `rate`.
     pub(super) fn settle(&mut self, now: Time, rate: Rate) {
         if rate != Rate::UNLIMITED {
             self.bit_ns += u128::from(rate.as_bps()) * u128::from((now - self.since).as_nanos());
@@ -72,7 +72,7 @@ impl Capacity {
         self.since = now;
     }
 
-    /// Bit-nanoseconds since this was last asked.
+    /// Bit-nanoseconds since the last call.
     pub(super) fn since_last(&mut self) -> u128 {
         self.bit_ns - std::mem::replace(&mut self.sampled_bit_ns, self.bit_ns)
     }

@@ -1,19 +1,19 @@
 //! Departures from a plain FIFO, for routers that observe them.
 //!
-//! The plain FIFO knows when each packet will start as soon as it has accepted it. If a router observes departures, queued packets have an event at
-//! that instant as well; times and drops do not change. Ports with a discipline report departures directly.
+//! The plain FIFO knows when each packet will start as soon as it has accepted it. If a router observes departures, queued packets have an
+//! event at that instant as well; times and drops do not change. Ports with a discipline report departures directly.
 
 use contract::PacketId;
 use units::Time;
 
 use super::Port;
 
-/// How far a router has seen what leaves a plain FIFO.
+/// Which packets of a plain FIFO a router has seen leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
-    /// How many packets, the last of the ring, it has not seen leave.
+    /// Number of packets at the end of the ring that it has not seen leave.
     left: u32,
-    /// When the pending `Depart` is due; another one is stale.
+    /// When the pending `Depart` is due; any other is stale.
     armed: Time,
 }
 
@@ -23,18 +23,18 @@ impl Default for Shown {
     }
 }
 
-/// What there is to do about departures from a plain FIFO.
+/// The next step of reporting departures from a plain FIFO.
 pub(crate) enum Departure {
-    /// A packet has started: show it to the router.
+    /// Report this packet, whose transmission has started.
     Show(PacketId),
-    /// The next one starts then: a `Depart` is wanted.
+    /// Schedule a `Depart` at this time, when the next one starts.
     Wait(Time),
-    /// Nothing waits, or the event for it is pending.
+    /// Nothing waits, or its event is pending.
     Done,
 }
 
 impl Port {
-    /// Whether the departure event that is due now is the pending one; it is not where the rate changed meanwhile.
+    /// Whether the departure event that is due now is the pending one. It is not if the rate changed meanwhile.
     pub(crate) fn departure_due(&mut self, now: Time) -> bool {
         match self.cold.observers.departures.as_mut() {
             Some(shown) if shown.armed == now => {
@@ -45,7 +45,7 @@ impl Port {
         }
     }
 
-    /// The FIFO was offered a packet, before which it held `before`.
+    /// Counts the packets that the FIFO accepted beyond the `before` that it held.
     pub(in crate::fabric) fn count_unshown(&mut self, before: usize) {
         let accepted = (self.ring.len() - before) as u32;
         if let Some(shown) = self.cold.observers.departures.as_mut() {
@@ -53,10 +53,10 @@ impl Port {
         }
     }
 
-    /// The first packet that has started and was not shown, or when the next one starts. To be called until nothing is to be shown.
+    /// The next packet to report, or when the next one starts. Call it until it returns no `Show`.
     pub(crate) fn next_departure(&mut self, now: Time) -> Departure {
         let Some(shown) = self.cold.observers.departures.as_mut() else { return Departure::Done };
-        // what a failing link lost was never sent
+        // packets that a failing link lost were not sent
         shown.left = shown.left.min(self.ring.len() as u32);
         if shown.left == 0 {
             return Departure::Done;

@@ -7,7 +7,7 @@ use super::{Offer, Port};
 use crate::PortSpec;
 
 impl Port {
-    /// Changes how much may wait, and from when on the queue marks. What waits already stays.
+    /// Changes the queue limit and the marking threshold. Packets that wait are not dropped.
     pub(crate) fn set_queue(&mut self, limit_packets: Option<u32>, mark_above: u32) {
         self.fifo.limit.mark_above = mark_above;
         if let Some(packets) = limit_packets {
@@ -16,7 +16,7 @@ impl Port {
         self.tell_discipline();
     }
 
-    /// Takes back what was ordered of the queue: as `spec` has it.
+    /// Restores the queue settings of `spec`.
     pub(crate) fn reset_queue(&mut self, spec: &PortSpec) {
         self.fifo.limit = spec.queue.limit();
         self.tell_discipline();
@@ -28,7 +28,7 @@ impl Port {
         }
     }
 
-    /// Caps what the port carries.
+    /// Limits the rate of the port.
     pub(crate) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
         self.cold.rates.cap = cap;
         self.set_effective_rate(now, self.cold.rates.link.min(cap))

@@ -1,13 +1,13 @@
-//! What puts packets on the wire, one after another.
+//! The transmission of packets on a link, one after another.
 
 use units::{Bytes, Carry, Duration, Rate, Time};
 
 use crate::PortSpec;
 
-/// The transmitter of a port, and the wire behind it.
+/// The transmitter of a port, and its link.
 pub(super) struct Transmitter {
     pub(super) busy_until: Time,
-    /// Time of a byte where it is a whole number: spares a division a packet. Zero elsewhere.
+    /// Time of a byte if that is a whole number of nanoseconds, which saves a division per packet; otherwise zero.
     nanos_per_byte: u64,
     pub(super) delay: Duration,
     /// When the last packet accepted will arrive.
@@ -28,13 +28,14 @@ impl Transmitter {
         }
     }
 
-    /// Changes the rate. Returns the former one.
+    /// Changes the rate. Returns the previous one.
     pub(super) fn set_rate(&mut self, rate: Rate) -> Rate {
         self.nanos_per_byte = rate.whole_nanos_per_byte().unwrap_or(0);
         std::mem::replace(&mut self.rate, rate)
     }
 
-    /// Plans the transmission of a packet that came now and starts at `start`. Returns when its last bit leaves, and when that arrives.
+    /// Plans the transmission of a packet that is accepted now and starts at `start`. Returns when its last bit leaves, and when that
+    /// arrives.
     #[inline(always)]
     pub(super) fn send(&mut self, now: Time, start: Time, size: u64) -> (Time, Time) {
         let depart = start + self.serialise(now, size);
@@ -42,22 +43,22 @@ impl Transmitter {
         (depart, self.arrival(depart))
     }
 
-    /// Begins a transmission now. Returns when its last bit leaves.
+    /// Starts a transmission now. Returns when its last bit leaves.
     pub(super) fn begin(&mut self, now: Time, size: u64) -> Time {
         let depart = now + self.serialise(now, size);
         self.busy_until = depart;
         depart
     }
 
-    /// When a bit that leaves at `depart`, the last so far, arrives.
+    /// When a bit that leaves at `depart` arrives. It must be the last one so far.
     #[inline(always)]
     pub(super) fn arrival(&mut self, depart: Time) -> Time {
-        // a wire delivers in order, also after its delay was shortened
+        // a link delivers in order, also after its delay was shortened
         self.last_arrive = (depart + self.delay).max(self.last_arrive);
         self.last_arrive
     }
 
-    /// The time that `size` bytes occupy the link, when they follow what went before.
+    /// The serialisation time of `size` bytes after the previous transmission.
     #[inline]
     fn serialise(&mut self, now: Time, size: u64) -> Duration {
         if self.nanos_per_byte != 0 {
