@@ -32,7 +32,8 @@ TEST = [
     ("arrows", [PYTHON, "tools/arrows.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("rust tests", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
-    ("python tests", [PYTHON, "-m", "pytest"]),
+    ("python tests", [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "-m", "not wall_clock"]),
+    ("real-time tests", [PYTHON, "-m", "pytest", "-m", "wall_clock"]),
 ]
 # CI runs the arrows and the registry within `make test`, and scenarios that are slow.
 CI = [step for step in CHECK if step not in TEST] + [

@@ -144,14 +144,22 @@ def unmarked(text: str) -> str:
 def findings(path: str, source: str, words: Iterable[Word]) -> Iterator[Finding]:
     """Every word of the list in a file, line by line."""
     words = [word for word in words if path.startswith(word.within)]
+    patterns = {
+        "text": [(word, word.text) for word in words if word.text],
+        "name": [(word, word.names) for word in words if word.names],
+    }
+    clean: set[tuple[str, str]] = set()
     for kind, first, piece in pieces(path, source):
-        for word in words:
-            pattern = word.text if kind == "text" else word.names
-            if pattern is None:
-                continue
+        if (kind, piece) in clean:
+            continue
+        spotless = True
+        for word, pattern in patterns[kind]:
             for found in pattern.finditer(piece):
+                spotless = False
                 line = first + piece.count("\n", 0, found.start())
                 yield Finding(path, line, word.name, " ".join(found[0].split()), word.use)
+        if spotless:
+            clean.add((kind, piece))
 
 
 def files() -> list[str]:

@@ -19,6 +19,8 @@ from thalweg import forward, load
 from thalweg.cli import call
 from thalweg.errors import TransferError
 
+pytestmark = pytest.mark.wall_clock
+
 SCENARIO = """
 title = "A film at two places"
 seed = 1

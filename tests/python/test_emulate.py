@@ -17,6 +17,8 @@ import thalweg as tw
 from thalweg import _native
 from thalweg.cli import call
 
+pytestmark = pytest.mark.wall_clock
+
 NOT_PERMITTED = _native.emulation_permitted()
 real = pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
 

@@ -22,6 +22,8 @@ from thalweg.cli import call, ndn_forward, progress
 from thalweg.cli.out import Refusal
 from thalweg_papers.mircc import live, scenarios
 
+pytestmark = pytest.mark.wall_clock
+
 LONGEST_S = 120
 """What every process of a test is given at most."""
 

@@ -41,6 +41,8 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.wall_clock
+
 COLUMNS = 80
 PATIENCE_S = 180.0
 """More than any block needs on a busy machine."""

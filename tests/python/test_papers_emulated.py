@@ -19,6 +19,8 @@ from thalweg_papers.agreement import figures
 from thalweg_papers.agreement import scenarios as agreement
 from thalweg_papers.cvihis import PAPER, real_figures, real_measures, real_scenarios, scenarios
 
+pytestmark = pytest.mark.wall_clock
+
 MEASURES = [(name, value) for name, value in vars(real_measures).items() if isinstance(value, Measure)]
 
 NOT_PERMITTED = _native.emulation_permitted()

@@ -20,6 +20,8 @@ import pytest
 from thalweg import transfers
 from thalweg.errors import TransferError
 
+pytestmark = pytest.mark.wall_clock
+
 LONGEST_S = 60
 """No wait of these tests is longer."""
 

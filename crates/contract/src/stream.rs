@@ -22,7 +22,8 @@ pub trait SenderLaw {
         Label::default()
     }
 
-    /// Whether [`Self::control`] ever gives anything. Such packets are to find no queue, so the network must have a class for them.
+    /// Whether the scheme sends control packets: [`Self::control`] is asked only where this is true when the stream is made. Such packets are to
+    /// find no queue, so the network must have a class for them.
     fn out_of_band(&self) -> bool {
         false
     }

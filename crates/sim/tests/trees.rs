@@ -230,3 +230,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_reset_while_two_links_fail_leaves_no_branch_behind() {
+    let host = |at| Host(at, None);
+    let case = Case {
+        routers: vec![(0, 7, true), (19, 0, true), (8, 0, true)],
+        links: vec![(11, 44, 0), (12, 11, 1)],
+        resolver: host(22),
+        groups: vec![
+            Group {
+                source: host(0),
+                pauses: vec![],
+                members: vec![
+                    (host(0), vec![0]),
+                    (Host(31, Some(6)), vec![0]),
+                    (host(0), vec![0]),
+                    (host(0), vec![0]),
+                ],
+            },
+            Group { source: host(14), pauses: vec![], members: vec![(host(21), vec![1586])] },
+        ],
+        failures: vec![(26, 2407, 2400), (43, 2190, 2417)],
+        resets: vec![(54, 1003), (7, 2406)],
+        lossy: vec![40],
+        hops: true,
+    };
+    assert_eq!(complaint(&case), Ok(()));
+}

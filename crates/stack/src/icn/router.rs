@@ -385,8 +385,8 @@ impl<L: RouterLaw> Router<L> {
         let first = !group.on_tree();
         if let Ok(at) = group.find(above) {
             if !first {
-                // two joins crossed: the other node is a child of this one
-                return cx.count(Count::Ignored, 1);
+                // two joins crossed, or the Leave of a former child was lost: neither node is to be the other's branch
+                return self.say(id, above, Signal::Leave { group: id }, cx);
             }
             // the other node is on the tree and this one is not: it has another upstream path
             group.remove(at);

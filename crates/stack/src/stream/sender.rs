@@ -32,8 +32,8 @@ pub struct Sender<L> {
     /// Its attachment to a name-based network; `None` if packets are routed by address.
     attachment: Option<Box<Attachment>>,
     packet: Bytes,
-    /// Size of a control packet.
-    control: Bytes,
+    /// Size of a control packet; none where the scheme sends none.
+    control: Option<Bytes>,
     ecn: Ecn,
     pacer: Pacer,
     /// The frames that it carries; `None` for endless data.
@@ -53,11 +53,11 @@ impl<L: SenderLaw> Sender<L> {
     /// A source that sends to `to` after its start.
     pub fn new(config: &Config, law: L, to: Destination) -> Self {
         Self {
+            control: law.out_of_band().then_some(config.feedback),
             law,
             to,
             attachment: None,
             packet: config.packet,
-            control: config.feedback,
             ecn: if config.ecn { Ecn::Capable } else { Ecn::NotCapable },
             pacer: Pacer::new(config.packet, config.jitter),
             modes: config
@@ -175,15 +175,21 @@ impl<L: SenderLaw> Sender<L> {
         cx.send(self.to, size, self.ecn, Header::Stream(header), label);
         self.seq += 1;
         self.bytes_before += size.as_u64();
-        let after = Sending { seq: self.seq, size: self.control, bytes_before: self.bytes_before };
-        if let Some(label) = self.law.control(&after, cx) {
-            let header =
-                StreamHeader { seq: self.seq, bytes_before: self.bytes_before, piece: Piece::default() };
-            cx.send(self.to, self.control, Ecn::NotCapable, Header::StreamControl(header), label);
+        if let Some(size) = self.control {
+            self.send_control(size, cx);
         }
         let now = cx.now();
         self.pacer.sent(size, now, cx.random());
         self.follow(cx);
+    }
+
+    /// Sends the scheme's control packet for the packet of data that comes next, if it has one.
+    fn send_control(&mut self, size: Bytes, cx: &mut Cx<'_>) {
+        let (seq, bytes_before) = (self.seq, self.bytes_before);
+        if let Some(label) = self.law.control(&Sending { seq, size, bytes_before }, cx) {
+            let header = StreamHeader { seq, bytes_before, piece: Piece::default() };
+            cx.send(self.to, size, Ecn::NotCapable, Header::StreamControl(header), label);
+        }
     }
 
     /// Reads the law's rate and window.
