@@ -1,8 +1,8 @@
-//! Indices over flows and over time: Jain's, the coefficient of variation, the time to converge.
+//! Jain's fairness index, the coefficient of variation, and convergence time.
 
-/// Jain index of fairness, (Σx)² / (n Σx²): 1 when all are equal, 1/n when one has all.
+/// Jain's fairness index, (Σx)² / (n Σx²): 1 if all values are equal, 1/n if one has everything.
 ///
-/// `None` for no value, or when all are zero.
+/// `None` without values, or if all are zero.
 pub fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();
@@ -20,13 +20,13 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     Some((squares / (n - 1.0)).sqrt() / mean)
 }
 
-/// A flow's rate at each instant of the common clock; `None` while it was not on.
+/// A flow's rate at each instant of the common clock; `None` while it was inactive.
 pub(super) type Curve = Vec<Option<f64>>;
 
-/// For each flow the time, as an index of the clock, from which it holds its fair value; `None` when it never does.
+/// For each flow the index of the clock from which it stays at its fair value; `None` if it does not.
 ///
-/// Rates are first averaged over windows of `window` instants. The fair value of a window is the mean over the flows that
-/// were on all through it. Then `hold` windows in a row have to lie within ±`band` of it, as a share of it.
+/// Rates are first averaged over windows of `window` instants. The fair value of a window is the mean over the flows that were active in
+/// all of it. A flow has converged when `hold` consecutive windows are within ±`band` of the fair value, relative to it.
 pub(super) fn converged(curves: &[Curve], window: usize, hold: usize, band: f64) -> Vec<Option<usize>> {
     let averaged: Vec<Curve> = curves
         .iter()

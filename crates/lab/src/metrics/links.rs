@@ -1,4 +1,4 @@
-//! Ports → rows of the table `links`.
+//! The table `links`, from the counters of ports.
 
 use contract::DropReason;
 use sim::{LinkSpec, PortRecord, PortSpec, Trace};
@@ -72,7 +72,8 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         .done()
 }
 
-/// The column of each reason for a drop. The first [`AT_LINKS`] happen at a link, the others at a node: only flows count those.
+/// The column of each reason for a drop. The first [`AT_LINKS`] reasons occur at a link, the others at a node: only `flows` has a column
+/// for them.
 pub(super) const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
     ("drops_queue_full", DropReason::QueueFull),
     ("drops_early", DropReason::Early),

@@ -1,4 +1,4 @@
-//! Metrics: from a trace to tables, with the usual names and definitions.
+//! Metrics: from a trace to tables.
 
 mod fairness;
 mod links;
@@ -15,7 +15,7 @@ use sim::Trace;
 
 use crate::{Plan, Report};
 
-/// The tables of a run. Valid for a run that was stopped, too.
+/// The tables of a run, which may have been stopped early.
 pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let names = tables::Names::new(plan, trace);
     let rows = tables::FlowRow::all(plan, trace);

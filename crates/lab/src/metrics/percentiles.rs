@@ -1,14 +1,14 @@
-//! Percentiles over all values of several flows, by nearest rank: the smallest value that at least this number of 100 do not exceed.
+//! Percentiles by nearest rank: the smallest value such that at minimum this percentage of all values do not exceed it.
 
 use units::Duration;
 
-/// The percentiles that tables show.
+/// The percentiles in tables.
 pub(super) const PERCENTS: [u64; 3] = [50, 95, 99];
 
-/// A value, with how often it was seen.
+/// A value and its count.
 pub(super) type Counted = (Duration, u64);
 
-/// [`PERCENTS`] of values, in seconds; nothing where there are none.
+/// [`PERCENTS`] of the values, in seconds; `None` without values.
 pub(super) fn of_counted(mut values: Vec<Counted>) -> [Option<f64>; PERCENTS.len()] {
     values.sort_unstable();
     let count: u64 = values.iter().map(|(_, n)| n).sum();
@@ -23,7 +23,7 @@ pub(super) fn of_counted(mut values: Vec<Counted>) -> [Option<f64>; PERCENTS.len
     })
 }
 
-/// [`PERCENTS`] of numbers; nothing where there are none.
+/// [`PERCENTS`] of the numbers; `None` without numbers.
 pub(super) fn of_numbers(mut values: Vec<f64>) -> [Option<f64>; PERCENTS.len()] {
     values.sort_unstable_by(f64::total_cmp);
     PERCENTS.map(|percent| {

@@ -1,4 +1,4 @@
-//! Receivers → rows of the table `receivers`.
+//! The table `receivers`, from the counters of receivers.
 
 use contract::Count;
 use sim::ReceiverRecord;
@@ -12,11 +12,11 @@ pub(super) struct ReceiverRow<'a> {
     pub(super) flow: &'a str,
     pub(super) node: &'a str,
     pub(super) record: &'a ReceiverRecord,
-    /// It plays a video.
+    /// Whether it plays a video.
     pub(super) plays: bool,
-    /// From when on it could have: its flow had started, and it was a member.
+    /// When its flow had started and it was a member.
     pub(super) since: Option<Time>,
-    /// The time over which its rates are taken.
+    /// Duration over which its rates are computed.
     pub(super) span: Duration,
 }
 
@@ -29,14 +29,14 @@ impl ReceiverRow<'_> {
         per_second(self.record.meter.goodput_bytes, self.span)
     }
 
-    /// A count of its player.
+    /// A count of its player; `None` if it has none.
     pub(super) fn played(&self, what: Count) -> Option<u64> {
         self.plays.then(|| self.record.meter.count(what))
     }
 
     pub(super) fn lost(&self) -> Option<u64> {
         let (missed, late) = (self.played(Count::FramesMissed)?, self.played(Count::FramesLate)?);
-        // one that was due before the end of the warm-up may come after it
+        // a frame that was due before the end of the warm-up may become complete after it
         Some(missed.saturating_sub(late))
     }
 

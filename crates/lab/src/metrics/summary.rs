@@ -1,4 +1,4 @@
-//! The summary: from tables to one number per dotted key, and the scenario's expectations.
+//! The table `summary`: one number per dotted key, computed from the other tables; and the scenario's expectations.
 
 use contract::Delays;
 use sim::{Subject, Trace};
@@ -10,14 +10,14 @@ use super::tables::{FlowRow, Names, mean, measured, ratio};
 use crate::report::{Cells, Columns, Report, Table, Words, word};
 use crate::{Expectation, Plan};
 
-/// Windows over which rates are averaged before they are compared with their fair value.
+/// Windows over which rates are averaged for convergence.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Windows in a row that a flow has to hold its fair value.
+/// Number of consecutive windows in which a flow must stay at its fair value.
 const HOLD: usize = 5;
-/// Maximum distance from the fair value, as a share of it.
+/// Maximum distance from the fair value, relative to it.
 const BAND: f64 = 0.1;
 
-/// Keys with their values, in order.
+/// Keys with values, in order.
 #[derive(Default)]
 struct Summary {
     keys: Words,
@@ -78,7 +78,7 @@ pub(super) fn summary(
         .done()
 }
 
-/// The table `expect`: each expectation of the scenario with what was measured.
+/// The table `expect`: each expectation of the scenario with the measured value.
 pub(super) fn expect(plan: &Plan, report: &Report) -> Table {
     let rows: Vec<(&Expectation, Option<f64>)> =
         plan.expect.iter().map(|expectation| (expectation, report.value(&expectation.key))).collect();
@@ -90,7 +90,7 @@ pub(super) fn expect(plan: &Plan, report: &Report) -> Table {
         .done()
 }
 
-/// Every number of one row.
+/// Adds every number of a row.
 fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
     for column in &table.columns {
         let value = match &column.cells {
@@ -102,8 +102,8 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
     }
 }
 
-/// What some flows have together: means of measurements, minimum, maximum and percentiles over all of them, sums of counts,
-/// totals, fairness.
+/// Adds the values of a group of flows: means of measurements, minimum, maximum and percentiles over all of them, sums of counts, totals,
+/// fairness.
 fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, whole: &Whole<'_>) {
     let Whole { trace, rows, curves } = *whole;
     all.put(format!("{subject}.count"), Some(members.len() as f64));
@@ -123,7 +123,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
                     Over::Delays(percent) => delays.percentile(percent).map(Duration::as_secs_f64),
                 }
             }
-            // a count that none of them has is not measured
+            // a count that no member has is not measured
             Cells::Count(values)
                 if members.iter().all(|&row| values[row].is_none()) && !members.is_empty() =>
             {
@@ -156,7 +156,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
     all.put(format!("{subject}.convergence"), times.and_then(|times| times.into_iter().reduce(f64::max)));
 }
 
-/// What a group's rows are made of.
+/// The sources of a group's values.
 #[derive(Clone, Copy)]
 struct Whole<'a> {
     trace: &'a Trace,
@@ -164,15 +164,15 @@ struct Whole<'a> {
     curves: &'a Curves,
 }
 
-/// How the measurements of several flows become one.
+/// How the measurements of several flows are combined.
 enum Over {
-    /// Each flow counts once.
+    /// The mean; each flow counts once.
     Mean,
     Minimum,
     Maximum,
-    /// A percentile of the queueing delays of all their packets.
+    /// A percentile of the queueing delays of all packets.
     Queueing(u64),
-    /// A percentile of the delays of all their segments.
+    /// A percentile of the delays of all segments.
     Delays(u64),
 }
 
@@ -189,14 +189,14 @@ impl Over {
     }
 }
 
-/// All delays of several flows.
+/// The delays of several flows together.
 fn pooled<'a>(delays: impl Iterator<Item = &'a Delays>) -> Delays {
     let mut all = Delays::default();
     delays.for_each(|some| all.add_all(some));
     all
 }
 
-/// Jain's index over the goodputs of the members that compete, if there are two or more and all were on together at some time.
+/// Jain's index over the goodputs of the competing members; `None` for fewer than two, or if they were never active at the same time.
 fn fairness(members: &[usize], flows: &Table, trace: &Trace, rows: &[FlowRow<'_>]) -> Option<f64> {
     let goodput = flows.numbers("goodput_bps");
     let on: Vec<_> =
@@ -210,7 +210,7 @@ fn fairness(members: &[usize], flows: &Table, trace: &Trace, rows: &[FlowRow<'_>
     jain(&shares)
 }
 
-/// The minimum and the maximum throughput among each flow's receivers; a consumer is its own.
+/// Minimum and maximum throughput over each flow's receivers. A consumer counts as its own receiver.
 fn extremes(rows: &[FlowRow<'_>], receivers: &Table) -> Vec<(Option<f64>, Option<f64>)> {
     let throughput = receivers.numbers("throughput_bps");
     let mut start = 0;
@@ -226,7 +226,7 @@ fn extremes(rows: &[FlowRow<'_>], receivers: &Table) -> Vec<(Option<f64>, Option
         .collect()
 }
 
-/// What the recorded series `rate` says of each flow.
+/// The recorded series `rate` of each flow.
 struct Curves {
     cov: Vec<Option<f64>>,
     convergence_s: Vec<Option<f64>>,

@@ -1,4 +1,4 @@
-//! Counters → rows: the tables `flows`, `nodes`, `series` and `events`.
+//! The tables `flows`, `nodes`, `series` and `events`, from counters and records.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::receivers::ReceiverRow;
 use crate::Plan;
 use crate::report::{Cells, Columns, Table, Words};
 
-/// How subjects are called in the tables and in the keys of `summary`.
+/// Names of subjects in the tables and in the keys of `summary`.
 pub(super) struct Names {
     flows: Vec<String>,
     receivers: Vec<String>,
@@ -70,7 +70,7 @@ impl Names {
     }
 }
 
-/// One flow, seen from all sides.
+/// A flow with all its records.
 pub(super) struct FlowRow<'a> {
     pub(super) spec: &'a FlowSpec,
     group: &'a str,
@@ -80,7 +80,7 @@ pub(super) struct FlowRow<'a> {
     pub(super) receivers: Vec<ReceiverRow<'a>>,
     completed: Option<Time>,
     active: Duration,
-    /// Queueing delays: [`PERCENTS`].
+    /// [`PERCENTS`] of its queueing delays.
     queueing_s: [Option<f64>; PERCENTS.len()],
 }
 
@@ -96,11 +96,11 @@ impl<'a> FlowRow<'a> {
             let record = &trace.flows[index];
             let receivers = &trace.receivers[ranges[index].clone()];
             let done = |meter: &Meter| Some(meter.completed_at).filter(|at| *at < Time::NEVER);
-            // of programs outside only their receivers are known to be done
+            // of real programs only the completion at receivers is known
             let heard = receivers.iter().filter(|_| spec.emulation.is_some());
             let completed =
                 done(&record.meter).or_else(|| heard.filter_map(|receiver| done(&receiver.meter)).min());
-            // a finite transfer is over when it is complete, though its endpoint still answers
+            // a finite transfer is inactive when it is complete, though its endpoint still answers
             let active = match (record.started_at, completed, spec.churn) {
                 (Some(started), Some(completed), None) => {
                     record.active.min(completed.saturating_since(started.max(trace.warmup)))
@@ -149,7 +149,7 @@ impl<'a> FlowRow<'a> {
         self.receivers.len()
     }
 
-    /// From its start to its completion.
+    /// Flow completion time: from its start to its completion.
     pub(super) fn fct(&self) -> Option<f64> {
         Some(self.completed?.saturating_since(self.started()?).as_secs_f64())
     }
@@ -163,19 +163,19 @@ impl<'a> FlowRow<'a> {
         }
     }
 
-    /// When it was on in the measured span, if its share can be held against those of others: it has a scheme, and no end of its own.
+    /// When it was active in the measured time, if it competes: it has a scheme, and is not finite.
     pub(super) fn competes(&self, trace: &Trace) -> Option<Range<Time>> {
         if self.scheme().is_none() || self.finite() || self.active == Duration::ZERO {
             return None;
         }
         let since = self.started()?.max(trace.warmup);
         let planned = self.spec.stop.min(trace.ended_at);
-        // an event may have ended it before
+        // an event may have stopped it earlier
         Some(since..if self.spec.churn.is_some() { planned } else { planned.min(since + self.active) })
     }
 
-    /// Whether it was on in the interval of a series that ended at `at`, as far as its first start, its planned stop and its
-    /// completion tell; churn is not seen.
+    /// Whether it was active in the interval of a series that ended at `at`, by its first start, its planned stop and its completion. Churn
+    /// is not considered.
     pub(super) fn on_at(&self, at: Time) -> bool {
         let ends = self.completed.unwrap_or(Time::NEVER).min(self.spec.stop);
         self.started().is_some_and(|started| at > started) && at <= ends
@@ -190,7 +190,7 @@ impl<'a> FlowRow<'a> {
         }
     }
 
-    /// A counter of the sender and its receivers, which never both count the same thing but marks.
+    /// A counter of the sender plus that of its receivers. Both count marks; those of the receivers are used.
     fn count(&self, what: Count) -> u64 {
         let sender = self.record.meter.count(what);
         let receivers: u64 = self.receivers.iter().map(|receiver| receiver.record.meter.count(what)).sum();
@@ -200,7 +200,7 @@ impl<'a> FlowRow<'a> {
         }
     }
 
-    /// What the network dropped. A packet that finds its endpoint gone was not lost by the network.
+    /// Packets that the network dropped. A packet for an endpoint that is not active does not count.
     fn drops(&self) -> u64 {
         let all: u64 = self.record.drops.iter().sum();
         all - self.record.drops[DropReason::NotListening as usize]
@@ -216,7 +216,7 @@ impl<'a> FlowRow<'a> {
         }
     }
 
-    /// The share of its packets that a receiver found missing; the mean over those that got any.
+    /// Mean over the receivers with packets of missing / (missing + arrived).
     fn missing_ratio(&self) -> Option<f64> {
         mean(self.receivers.iter().filter_map(|receiver| {
             let missing = receiver.record.meter.count(Count::Missing);
@@ -224,12 +224,12 @@ impl<'a> FlowRow<'a> {
         }))
     }
 
-    /// Whether its sender is the one that packets arrive at.
+    /// Whether packets arrive at its sender, as Data at a consumer.
     pub(super) fn consumes(&self) -> bool {
         matches!(self.spec.kind, FlowKind::Ndn(_))
     }
 
-    /// Bits a second that its sender handed to the network.
+    /// Rate of the packets that its sender handed to the network, in bit/s.
     fn sent(&self) -> Option<f64> {
         per_second(self.record.sent_bytes, self.active)
     }
@@ -241,12 +241,12 @@ impl<'a> FlowRow<'a> {
         self.receivers.iter().map(|receiver| receiver.record.packets).sum()
     }
 
-    /// Bytes that arrived at a consumer, without refusals.
+    /// Bytes that arrived at a consumer, without NACKs.
     fn data_bytes(&self) -> u64 {
         self.record.arrived.bytes.saturating_sub(self.record.arrived.refused_bytes)
     }
 
-    /// Bytes that arrived, and payload of them: the mean over the receivers that were members.
+    /// Bytes that arrived, and payload in them: the mean over the receivers that were members.
     pub(super) fn bytes(&self) -> [f64; 2] {
         if self.consumes() {
             return [self.data_bytes() as f64, self.record.meter.goodput_bytes as f64];
@@ -258,7 +258,7 @@ impl<'a> FlowRow<'a> {
         [over(|record| record.bytes), over(|record| record.meter.goodput_bytes)]
     }
 
-    /// Its queueing delays, with how often each was seen.
+    /// Its queueing delays with their counts.
     pub(super) fn queueing(&self) -> impl Iterator<Item = Counted> + '_ {
         let own = self.record.delays.iter().map(|delays| (delays, self.record.arrived.delay_min));
         let theirs = self.receivers.iter().filter_map(|receiver| {
@@ -268,12 +268,12 @@ impl<'a> FlowRow<'a> {
             .flat_map(|(delays, min)| delays.iter().map(move |(delay, n)| (delay.saturating_sub(min), n)))
     }
 
-    /// The delays of its segments, where their distribution was recorded.
+    /// The delays of its segments, if their distribution was recorded.
     pub(super) fn delays(&self) -> Option<&Delays> {
         self.record.meter.delays.as_deref()
     }
 
-    /// Bits a second that arrived, headers included.
+    /// Rate of arrivals, headers included, in bit/s.
     pub(super) fn throughput(&self) -> Option<f64> {
         if self.consumes() {
             return per_second(self.data_bytes(), self.active);
@@ -288,7 +288,7 @@ impl<'a> FlowRow<'a> {
         mean(self.receivers.iter().filter_map(ReceiverRow::goodput))
     }
 
-    /// One-way delays: mean, minimum, maximum, and the mean of what is above the minimum.
+    /// One-way delay: mean, minimum, maximum, and mean above the minimum.
     fn owd(&self) -> [Option<f64>; 4] {
         let arrived = &self.record.arrived;
         if !self.consumes() {
@@ -307,7 +307,7 @@ impl<'a> FlowRow<'a> {
         [Some(mean), Some(min), Some(max), Some(mean - min)]
     }
 
-    /// From the first Interest for a segment to its Data: mean, standard deviation, minimum, maximum.
+    /// Delay from the first Interest for a segment to its Data: mean, standard deviation, minimum, maximum.
     fn delay(&self) -> [Option<f64>; 4] {
         let meter = &self.record.meter;
         if meter.delay_count == 0 {
@@ -315,7 +315,7 @@ impl<'a> FlowRow<'a> {
         }
         let n = meter.delay_count as f64;
         let mean_ns = meter.delay_sum_ns as f64 / n;
-        // Σ(x − m)² = Σx² − 2m·Σx + n·m² about a whole m near the mean, exact in integers
+        // Σ(x − m)² = Σx² − 2m·Σx + n·m² about an integer m near the mean, exact in integers
         let (sum, count) = (u128::from(meter.delay_sum_ns), u128::from(meter.delay_count));
         let m = sum / count;
         let about_m = (meter.delay_square_sum_ns2 + count * m * m).saturating_sub(2 * m * sum) as f64 / n;
@@ -326,23 +326,23 @@ impl<'a> FlowRow<'a> {
         [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), min, max]
     }
 
-    /// A percentile of these delays, where their distribution was recorded.
+    /// A percentile of these delays, if their distribution was recorded.
     fn percentile(&self, percent: u64) -> Option<f64> {
         self.delays()?.percentile(percent).map(Duration::as_secs_f64)
     }
 
-    /// Frames that its source dropped, where it has any.
+    /// Frames that its source dropped; `None` if it carries no video.
     fn dropped(&self) -> Option<u64> {
         let has_frames = matches!(&self.spec.kind, FlowKind::Stream(config) if config.video.is_some());
         has_frames.then(|| self.record.meter.count(Count::FramesDropped))
     }
 
-    /// The sum over the receivers that play.
+    /// The sum over the receivers with a player.
     fn played(&self, count: impl Fn(&ReceiverRow<'_>) -> Option<u64>) -> Option<u64> {
         self.receivers.iter().filter_map(count).reduce(|a, b| a + b)
     }
 
-    /// The mean of a sum over all packets that arrived anywhere.
+    /// The mean of a sum over all packets that arrived.
     fn per_packet(&self, sum: impl Fn(&ReceiverRow<'_>) -> f64) -> Option<f64> {
         let packets: u64 = self.receivers.iter().map(|receiver| receiver.record.packets).sum();
         ratio(
@@ -484,7 +484,7 @@ pub(super) fn series(trace: &Trace, names: &Names) -> Table {
         .done()
 }
 
-/// Events whose number is the [`contract::EndpointId`] of a receiver, or negative for none.
+/// Events whose value is the [`contract::EndpointId`] of a receiver, or negative for none.
 const NAMING_RECEIVERS: &[&str] = &["representative", "absent", "clr", "acker"];
 
 pub(super) fn events(trace: &Trace, names: &Names) -> Table {
@@ -515,12 +515,12 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
         .done()
 }
 
-/// The span that all counts are of.
+/// The duration of all counts: from the warm-up to the end.
 pub(super) fn measured(trace: &Trace) -> Duration {
     trace.ended_at.saturating_since(trace.warmup)
 }
 
-/// Where each flow's receivers stand in [`Trace::receivers`].
+/// The range of each flow's receivers in [`Trace::receivers`].
 pub(super) fn receiver_ranges(trace: &Trace) -> Vec<Range<usize>> {
     let mut start = 0;
     (0..trace.flows.len())
@@ -533,7 +533,7 @@ pub(super) fn receiver_ranges(trace: &Trace) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Drops over packets; at most 1, because what was sent before the end of the warm-up may be dropped after it.
+/// Drops over packets, at most 1, because packets sent before the end of the warm-up may be dropped after it.
 pub(super) fn loss_ratio(drops: u64, packets: u64) -> Option<f64> {
     ratio(drops as f64, packets as f64).map(|share| share.min(1.0))
 }

@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Rate, Time};
 use super::*;
 use crate::{Cells, Expectation, Group, METRICS, Report, Sides, Table};
 
-/// One wire of 8 Mbit/s and 10 ms from `a` to `b`; TCP over it, and a stream to both ends' neighbours.
+/// A link of 8 Mbit/s and 10 ms from `a` to `b` with TCP, and a stream to nodes behind both ends.
 fn plan() -> Plan {
     let mut blueprint = Blueprint::new(Duration::from_secs(12));
     blueprint.warmup = Duration::from_secs(2);
@@ -46,7 +46,7 @@ fn receiver(flow: u32, node: u32, packets: u64, bytes: u64) -> ReceiverRecord {
     }
 }
 
-/// What a run of [`plan`] might leave: 10 s after the warm-up.
+/// A possible trace of [`plan`]: 10 s after the warm-up.
 fn trace() -> Trace {
     let mut bulk = FlowRecord {
         sent_packets: 1000,
@@ -132,7 +132,7 @@ fn rates_are_taken_over_the_time_that_a_flow_was_on() {
     near(cell(flows, "rate_bps", 0), 1_500_000.0 * 8.0 / 10.0);
     near(cell(flows, "throughput_bps", 0), 1_470_000.0 * 8.0 / 10.0);
     near(cell(flows, "goodput_bps", 0), 1_000_000.0);
-    // the stream's receivers were members for 10 s, but there was a sender for only 8 s of them
+    // the stream's receivers were members for 10 s, its sender was active for 8 s of them
     let receivers = of(&report, "receivers");
     near(cell(receivers, "throughput_bps", 1), 480_000.0);
     near(cell(receivers, "throughput_bps", 2), 240_000.0);
@@ -213,7 +213,7 @@ fn fairness_is_over_the_goodput_of_flows_with_a_scheme() {
     near(report.value("flows.fairness").expect("two flows"), (x + y) * (x + y) / (2.0 * (x * x + y * y)));
     assert_eq!(report.value("flows.bulk.fairness"), None, "one flow has nobody to be fair to");
     assert_eq!(report.value("flows.count"), Some(2.0));
-    // of 10 s: 1 250 000 B, and the mean of 480 000 B and 240 000 B, though the stream was on for 8 s only
+    // over 10 s: 1 250 000 B, and the mean of 480 000 B and 240 000 B, though the stream was active for 8 s only
     near(report.value("flows.goodput_total").expect("two flows"), (1_250_000.0 + 360_000.0) * 8.0 / 10.0);
     near(report.value("flows.throughput_total").expect("two flows"), (1_470_000.0 + 360_000.0) * 8.0 / 10.0);
     near(report.value("flows.talk.throughput_total").expect("one flow"), 360_000.0 * 8.0 / 10.0);
@@ -221,7 +221,7 @@ fn fairness_is_over_the_goodput_of_flows_with_a_scheme() {
     near(report.value("flows.throughput").expect("two flows"), (1_176_000.0 + 360_000.0) / 2.0);
 }
 
-/// Three transfers of 1 MB over 8 Mbit/s, one after the other, each in a second: the total is what the link carried of the ten seconds.
+/// Three transfers of 1 MB over 8 Mbit/s, one after the other, each in a second: the total is what the link carried in the ten seconds.
 #[test]
 fn a_total_is_over_the_measured_span_and_not_over_the_time_of_each_flow() {
     let mut blueprint = plan().blueprint;
@@ -276,7 +276,7 @@ fn fairness_is_of_flows_that_are_on_together() {
     assert_eq!(index((0, 2), (0, 12)), None, "one was on in the warm-up only: the other is alone");
 }
 
-/// Queueing delays of 0, 1, …, 99 ms at one receiver and of 1 s, once, at another that is nearer.
+/// Queueing delays of 0, 1, …, 99 ms at one receiver, and one of 1 s at another with a shorter path.
 #[test]
 fn percentiles_of_queueing_delays_are_over_all_packets() {
     let mut trace = trace();
@@ -331,11 +331,11 @@ fn a_completion_time_is_until_the_sender_knows_that_all_is_there() {
     near(value("receiver.file@b.completed"), 0.5 + opening + data);
     near(value("flow.file.completed"), 0.5 + opening + data + 0.010_032);
     near(value("flow.file.fct"), opening + data + 0.010_032);
-    // the one that waits longest waits for two others
+    // the packet with the longest wait waits for two others
     near(value("flow.file.owd_max"), 0.010 + 3.0 * 0.0012);
 }
 
-/// The middle node of [`plan`] as a router by name, and the last as the name resolution system.
+/// The middle node of [`plan`] as a name router, and the last as the name resolution system.
 fn nodes() -> Vec<NodeRecord> {
     let record = |node, role, groups| NodeRecord {
         node: NodeId(node),
@@ -381,8 +381,8 @@ fn nodes_that_know_names_have_a_table_and_keys_of_their_own() {
     }
 }
 
-/// A consumer got 900 Data of 1100 B, 880 of them awaited, in 10 s; four delays are known: 60, 60, 100 and 180 ms. Their mean is 100 ms,
-/// and (40² + 40² + 0 + 80²)/4 = 2400 = 48.99² ms².
+/// A consumer received 900 Data of 1100 B, 880 of them pending, in 10 s; four delays are known: 60, 60, 100 and 180 ms. Their mean is 100
+/// ms, and (40² + 40² + 0 + 80²)/4 = 2400 = 48.99² ms².
 #[test]
 fn a_consumer_is_measured_where_its_data_arrive() {
     let mut blueprint = plan().blueprint;
@@ -401,7 +401,7 @@ fn a_consumer_is_measured_where_its_data_arrive() {
     };
     record.arrived = Arrivals {
         packets: 900,
-        // of these 20 000 were refusals
+        // of these, 20 000 are NACKs
         bytes: 1_010_000,
         refused_bytes: 20_000,
         delay_sum_ns: 900 * 45_000_000,

@@ -1,26 +1,26 @@
-//! Definitions of every column and every key of a result. Tables, docs and reports use them.
+//! Definitions of every column and key of a result. Tables, docs and reports use them.
 
-/// One column of a table, or one key of the table `summary` that no column has.
+/// A column of a table, or a key of the table `summary` that is no column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// The table; `summary` for a key that is only there.
+    /// The table; `summary` for a key that is only in that table.
     pub table: &'static str,
-    /// The column. In `summary` it is the last word of the key.
+    /// The column; in `summary` the last component of the key.
     pub name: &'static str,
-    /// Its unit: `s`, `bps`, `packets`, `bytes`, `1` for a ratio; empty where nothing is measured.
+    /// Unit: `s`, `bps`, `packets`, `bytes`, `1` for a ratio; empty for columns that are no measurement.
     pub unit: &'static str,
-    /// What it says. Counts and times are of the run after the warm-up unless it says otherwise.
+    /// Definition. Counts and times exclude the warm-up unless the definition says otherwise.
     pub definition: &'static str,
-    /// Where it is measured.
+    /// Where the value is measured.
     pub measured: &'static str,
 }
 
-/// The row of [`METRICS`] for a column.
+/// The definition of a column.
 pub fn metric(table: &str, name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|row| row.table == table && row.name == name)
 }
 
-/// A column's name as the last word of a key: without its unit, which a key does not carry.
+/// A column's name as the last component of a key, without the suffix of its unit.
 pub(crate) fn word(column: &str) -> &str {
     column.strip_suffix("_bps").or_else(|| column.strip_suffix("_s")).unwrap_or(column)
 }
@@ -31,7 +31,7 @@ macro_rules! metrics {
     };
 }
 
-/// Every column of every table, table by table in the order of the columns, then the keys that only `summary` has.
+/// Every column of every table in order, then the keys that only `summary` has.
 ///
 /// Numbers are decimal: 1 Mbit/s is 10⁶ bit/s. An empty cell is *not measured*, never zero.
 pub const METRICS: &[Metric] = metrics! {

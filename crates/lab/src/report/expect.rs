@@ -7,35 +7,35 @@ use units::{Bytes, Duration, Rate, UnitText};
 pub struct Expectation {
     /// Dotted key of a result, such as `link.bottleneck.utilisation`.
     pub key: String,
-    /// The relation as written.
+    /// The relation in the scenario's notation.
     pub text: String,
     /// The relation.
     pub sides: Sides,
 }
 
-/// Minimum and maximum value that will do, and whether each itself will.
+/// An interval of accepted values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sides {
     /// Minimum value; minus infinity for none.
     pub low: f64,
-    /// Whether `low` itself will do.
+    /// Whether `low` is accepted.
     pub low_included: bool,
     /// Maximum value; infinity for none.
     pub high: f64,
-    /// Whether `high` itself will do.
+    /// Whether `high` is accepted.
     pub high_included: bool,
 }
 
 impl Sides {
-    /// Whether `value` will do; never for not-a-number.
+    /// Whether `value` is in the interval; false for NaN.
     pub fn hold(&self, value: f64) -> bool {
         let above = if self.low_included { value >= self.low } else { value > self.low };
         let below = if self.high_included { value <= self.high } else { value < self.high };
         above && below
     }
 
-    /// Reads `">= x"`, `"> x"`, `"<= x"`, `"< x"`, `"== x"`, `"x .. y"`, `"in x .. y"` or `"x +- y"`, where a number may carry
-    /// a unit of rate, time or size, or `%`; it then counts in bit/s, seconds, bytes or 1. The error is a message.
+    /// Reads `">= x"`, `"> x"`, `"<= x"`, `"< x"`, `"== x"`, `"x .. y"`, `"in x .. y"` or `"x +- y"`. A number may have a unit of rate,
+    /// time or size, or `%`; it is converted to bit/s, seconds, bytes or 1. The error is a message.
     pub fn read(text: &str) -> Result<Self, String> {
         let all =
             Self { low: f64::NEG_INFINITY, low_included: true, high: f64::INFINITY, high_included: true };

@@ -1,4 +1,4 @@
-//! The tables of a run: plain columns, each with its unit and its definition.
+//! The tables of a run: columns with units and definitions.
 //!
 //! This module does not store or draw tables. [`crate::METRICS`] defines each column.
 
@@ -22,7 +22,7 @@ impl Report {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// The table `summary`, row by row: dotted key, such as `link.bottleneck.utilisation`, and value.
+    /// The rows of the table `summary`: dotted key, such as `link.bottleneck.utilisation`, and value.
     pub fn values(&self) -> impl Iterator<Item = (&str, Option<f64>)> {
         let cells = |column| self.table("summary").and_then(|summary| summary.column(column));
         let pair = match (cells("metric"), cells("value")) {
@@ -32,13 +32,13 @@ impl Report {
         pair.into_iter().flat_map(|(keys, values)| keys.iter().zip(values.iter().copied()))
     }
 
-    /// The value of one of these keys; `None` for an unknown key and for a value that could not be measured.
+    /// The value of a key; `None` for an unknown key and for a value that was not measured.
     pub fn value(&self, key: &str) -> Option<f64> {
         self.values().find(|(known, _)| *known == key).and_then(|(_, value)| value)
     }
 }
 
-/// One table. All its columns are equally long.
+/// A table. All its columns have the same length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Its name.
@@ -58,7 +58,7 @@ impl Table {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.cells)
     }
 
-    /// The numbers of a column, counts as numbers too; empty for a column that is unknown or has none.
+    /// The numbers of a column, counts included; empty for a column that is unknown or not numeric.
     pub fn numbers(&self, name: &str) -> Vec<Option<f64>> {
         match self.column(name) {
             Some(Cells::Number(values)) => values.clone(),
@@ -71,11 +71,11 @@ impl Table {
 /// One column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name; ends in its unit where it has one.
+    /// Name, with its unit as suffix.
     pub name: &'static str,
-    /// Its unit: `s`, `bps`, `packets`, `bytes`, `1` for a share, empty for what is not measured.
+    /// Unit: `s`, `bps`, `packets`, `bytes`, `1` for a ratio; empty for columns that are no measurement.
     pub unit: &'static str,
-    /// What it says.
+    /// Definition.
     pub definition: &'static str,
     /// Its values.
     pub cells: Cells,
@@ -105,13 +105,13 @@ impl Cells {
         }
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A column of text that keeps a word once, however many rows in a run say it.
+/// A column of text that stores consecutive equal texts once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
     words: Vec<String>,
@@ -119,7 +119,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Adds `times` rows that say `word`.
+    /// Adds `times` rows with the text `word`.
     pub fn push(&mut self, word: impl Into<String>, times: usize) {
         let index = u32::try_from(self.words.len()).expect("a table has fewer than 2^32 words");
         self.words.push(word.into());
@@ -136,13 +136,13 @@ impl Words {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// Builds a table column by column from rows of any type; units and definitions come from [`crate::METRICS`].
+/// Builds a table column by column from rows of any type, with units and definitions of [`crate::METRICS`].
 pub(crate) struct Columns<'a, Row> {
     rows: &'a [Row],
     table: Table,
@@ -163,7 +163,7 @@ impl<'a, Row> Columns<'a, Row> {
         self.cells(name, Cells::Count(cells))
     }
 
-    /// A count that not every row has.
+    /// Adds a column of counts that some rows do not have.
     pub(crate) fn count_of_some(self, name: &'static str, value: impl Fn(&Row) -> Option<u64>) -> Self {
         let cells = self.rows.iter().map(value).collect();
         self.cells(name, Cells::Count(cells))

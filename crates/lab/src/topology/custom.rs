@@ -1,4 +1,4 @@
-//! Networks listed by nodes and links.
+//! The topology `custom`: networks listed by nodes and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
                         net.nodes_lost = true;
                         continue;
                     };
-                    // a node with an odd name is there as well: who names it needs no second message
+                    // a node with an invalid name is added as well, so that references to it are not reported too
                     check_name(name, "a node", notes);
                     if net.node(name).is_some() {
                         notes.wrong(name.place, format!("two nodes are called `{}`", shortened(name)));
@@ -60,7 +60,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
             delay: Some(Duration::from_millis(10)),
             ..Defaults::default()
         };
-        // a link that is like one without values, or like nothing, has its own message
+        // an invalid `like` has its own message, so missing values are not reported too
         let defaults = if circle
             || !link.like.is_missing() && link.like.given().is_none_or(|like| named(like, links).is_none())
         {
@@ -80,7 +80,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
                 return id;
             }
             if listed {
-                // it is there from now on: that it is not listed is said once
+                // the node is added, so that it is reported once
                 net.find_node(name, notes);
             } else {
                 check_name(name, "a node", notes);
@@ -108,7 +108,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
     Some(net)
 }
 
-/// The link with everything that it does not say taken from the one it is like, and so on.
+/// The link with missing values taken from the link that `like` names, and so on.
 fn completed(link: &Link, all: &[At<Link>]) -> Link {
     let mut whole = link.clone();
     let mut model = &link.like;
@@ -136,7 +136,7 @@ fn named<'a>(name: &str, all: &'a [At<Link>]) -> Option<&'a At<Link>> {
     all.iter().find(|link| link.name.given().is_some_and(|at| at.value == name))
 }
 
-/// Notes links that are like no link, and links that are like each other in a circle; whether there is a circle.
+/// Reports links whose `like` names no link or forms a cycle. Returns whether there is a cycle.
 fn like_in_circles(links: &[At<Link>], notes: &mut Notes) -> bool {
     let known: Vec<&str> = links.iter().filter_map(|link| Some(link.name.given()?.value.as_str())).collect();
     let likes: BTreeMap<&str, &At<String>> = links

@@ -1,4 +1,4 @@
-//! Generated networks.
+//! Generated topologies.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::schema::values::Nodes;
 
 type Ports = (NetPort, NetPort);
 
-/// Most nodes that a generator makes.
+/// Maximum number of nodes of a generated topology.
 const MAX_NODES: u64 = 200_000;
 
-/// The network of any kind but `custom` and `graphml`. `pairs` is what the flows of a dumbbell need.
+/// The network of a generated topology. `pairs` is the number of host pairs that the flows of a dumbbell need.
 pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut Notes) -> Option<Net> {
     let at = topology.place;
     if matches!(kind, Kind::Dumbbell | Kind::ParkingLot) {
@@ -57,12 +57,12 @@ pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut
     }
 }
 
-/// The `i`-th of `n` places in 0..1, in the middle of its share.
+/// The centre of part `i` of `n` equal parts of 0..1.
 fn spread(i: u32, n: u32) -> f64 {
     (f64::from(i) + 0.5) / f64::from(n.max(1))
 }
 
-/// `left1` … , `router_left`, `router_right`, `right1` …; each host's link has its name, the middle one is `bottleneck`.
+/// Nodes `left1` …, `router_left`, `router_right`, `right1` …. The link of a host has its name, the middle link is `bottleneck`.
 fn dumbbell(pairs: u32, edge: &Ports, bottleneck: &Ports) -> Net {
     let mut net = Net::default();
     let lefts: Vec<NodeId> =
@@ -81,7 +81,7 @@ fn dumbbell(pairs: u32, edge: &Ports, bottleneck: &Ports) -> Net {
     net
 }
 
-/// `router1` … in a row, joined by `hop1` …; `left` and `right` at the ends; `in`i and `out`i before and behind `hop`i.
+/// Nodes `router1` … in a row, joined by `hop1` …; `left` and `right` at the ends; `in`i before and `out`i behind `hop`i.
 fn parking_lot(hops: u32, edge: &Ports, bottleneck: &Ports) -> Net {
     let mut net = Net::default();
     let x = |i: u32| 0.15 + 0.7 * f64::from(i) / f64::from(hops);
@@ -103,7 +103,7 @@ fn parking_lot(hops: u32, edge: &Ports, bottleneck: &Ports) -> Net {
     net
 }
 
-/// `hub`, and `leaf1` … around it; each leaf's link has its name and leads from the hub.
+/// Nodes `hub`, and `leaf1` … around it. The link of a leaf has its name and its forward direction leads from the hub.
 fn star(leaves: u32, link: &Ports) -> Net {
     let mut net = Net::default();
     let hub = net.add_node("hub", (0.5, 0.5));
@@ -114,7 +114,7 @@ fn star(leaves: u32, link: &Ports) -> Net {
     net
 }
 
-/// `node1` … in a row, joined by `link1` ….
+/// Nodes `node1` … in a row, joined by `link1` ….
 fn chain(hops: u32, link: &Ports) -> Net {
     let mut net = Net::default();
     let nodes: Vec<NodeId> = (0..=hops)
@@ -126,7 +126,8 @@ fn chain(hops: u32, link: &Ports) -> Net {
     net
 }
 
-/// `root`, `inner1` … level by level, `leaf1` … at the bottom; each link has its lower node's name and leads downwards.
+/// Nodes `root`, `inner1` … level by level, `leaf1` … at the bottom. A link has the name of its lower node, and its forward direction leads
+/// down.
 fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
     let mut net = Net::default();
     let mut level = vec![net.add_node("root", (0.5, 0.05))];
@@ -154,7 +155,7 @@ fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
     net
 }
 
-/// `n1` … in a connected random graph: a random tree, then links between random pairs. A link is called `n1-n4`.
+/// Nodes `n1` … in a connected random graph: a random tree, then links between random pairs. A link is called `n1-n4`.
 fn random(topology: &Topology, link: &Ports, at: Place, notes: &mut Notes) -> Option<Net> {
     let nodes = topology.nodes.required("nodes", "a random topology", at, notes)?;
     let n = match nodes.value {
@@ -197,7 +198,7 @@ fn random(topology: &Topology, link: &Ports, at: Place, notes: &mut Notes) -> Op
         pairs.insert((draw.below(i), i));
     }
     if wanted * 2 > n * (n - 1) / 2 {
-        // dense: take away from all pairs instead of looking for free ones
+        // dense graph: choose links from all free pairs instead of searching for free pairs
         let mut free: Vec<(u64, u64)> = (0..n)
             .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
             .filter(|pair| !pairs.contains(pair))

@@ -10,21 +10,21 @@ use super::{Defaults, Net, NetPort, is_name, layout, template};
 use crate::schema::file::Topology;
 use crate::schema::read::{At, Notes};
 
-/// Largest file that is read.
+/// Maximum size of a file.
 const MAX_BYTES: u64 = 32_000_000;
 
-/// Light in fibre covers two thirds of its way in vacuum.
+/// Speed of light in fibre, two thirds of that in vacuum.
 const METRES_PER_SECOND: f64 = 299_792_458.0 * 2.0 / 3.0;
 const EARTH_RADIUS_M: f64 = 6_371_000.0;
 
-/// The graph of a file: nodes by label, links by the labels of their ends. Labels are made names (other characters
-/// become `_`) and unique (`_2`, `_3` …). An edge's `LinkSpeedRaw`, in bit/s, is its rate; the template has the rest.
-/// Edges from a node to itself are left out.
+/// The graph of a file: nodes by label, links by the labels of their ends. Labels are converted to names (other characters become `_`) and
+/// made unique (`_2`, `_3` …). An edge's `LinkSpeedRaw`, in bit/s, is its rate; other values are those of the template. Edges from a node
+/// to itself are ignored.
 pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let file = topology.file.required("file", "a graphml topology", topology.place, notes)?;
     let by_distance = topology.delay_by_distance.or(false);
     let defaults = Defaults {
-        // stands in until the distance is known
+        // a placeholder until the distance is known
         delay: by_distance.then_some(Duration::ZERO),
         ..Defaults::default()
     };
@@ -57,10 +57,10 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
     }
 }
 
-/// A graph as the file has it.
+/// The graph of a file.
 struct Graph {
     nodes: Vec<GraphNode>,
-    /// Ends by index, and the rate where the file gives one.
+    /// Ends by index, and the rate if the file has one.
     edges: Vec<(usize, usize, Option<f64>)>,
 }
 
@@ -120,7 +120,7 @@ fn graph(text: &str) -> Result<Graph, String> {
             ids.get(id).copied().ok_or(format!("an edge names the node `{id}`, which there is not"))
         };
         let (source, target) = (end("source")?, end("target")?);
-        // the two directions of a directed graph are one link
+        // two directions of a directed graph are one link
         if source == target || (directed && seen.contains(&(target, source))) {
             continue;
         }
@@ -134,7 +134,7 @@ fn graph(text: &str) -> Result<Graph, String> {
     Ok(Graph { nodes, edges })
 }
 
-/// The label as a name that is not yet taken.
+/// Converts a label to a name that is not in `taken`.
 fn unique(label: &str, taken: &mut BTreeSet<String>) -> String {
     let clean: String = label.chars().take(80).map(|c| if is_name(c) { c } else { '_' }).collect();
     let mut name = clean.clone();

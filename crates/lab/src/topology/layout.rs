@@ -5,7 +5,7 @@ use units::math;
 
 use super::Net;
 
-/// `n` places on a circle, from the top clockwise.
+/// `n` positions on a circle, clockwise from the top.
 pub(super) fn circle(n: usize) -> Vec<(f64, f64)> {
     (0..n)
         .map(|i| {
@@ -25,7 +25,7 @@ fn neighbours(net: &Net) -> Vec<Vec<usize>> {
     lists
 }
 
-/// From left to right by the number of links from the first node; in a column near one's neighbours on the left.
+/// Columns from left to right by the number of links from the first node; within a column close to neighbours on the left.
 pub(super) fn layered(net: &Net) -> Vec<(f64, f64)> {
     let near = neighbours(net);
     let mut layer = vec![usize::MAX; near.len()];
@@ -77,14 +77,14 @@ pub(super) fn layered(net: &Net) -> Vec<(f64, f64)> {
     places
 }
 
-/// Nodes that push each other away and links that pull; by layers where the network is large.
+/// A spring layout: nodes repel each other and links attract; layered if the network is large.
 pub(super) fn spring(net: &Net) -> Vec<(f64, f64)> {
     let n = net.nodes.len();
     if !(3..=150).contains(&n) {
         return layered(net);
     }
     let mut places = circle(n);
-    // the distance at which push and pull are equal in a unit square
+    // distance of equilibrium in a unit square
     let rest = (1.0 / n as f64).sqrt();
     for round in 0..200 {
         let mut moves = vec![(0.0, 0.0); n];
@@ -115,11 +115,11 @@ pub(super) fn spring(net: &Net) -> Vec<(f64, f64)> {
     fitted(&places)
 }
 
-/// A place beside a node, on the side where links and nodes are farthest.
+/// A position beside a node, on the side with most distance to other nodes and links.
 pub(super) fn beside(net: &Net, node: NodeId) -> (f64, f64) {
-    /// How far, downwards; half as much to the right, since pictures are about twice as wide as high.
+    /// Distance downwards; half of it to the right, because figures are about twice as wide as high.
     const AWAY: f64 = 0.16;
-    /// So near to the edge.
+    /// Minimum distance from the edge.
     const MARGIN: f64 = 0.02;
     let seen = |(x, y): (f64, f64)| (2.0 * x, y);
     let (x, y) = net.positions[node.index()];
@@ -136,12 +136,12 @@ pub(super) fn beside(net: &Net, node: NodeId) -> (f64, f64) {
         let gaps = drawn.iter().map(|(from, to)| squared_distance(seen(side), *from, *to));
         gaps.fold(f64::INFINITY, f64::min)
     };
-    // upwards first, then clockwise; a later one must be better
+    // starts at the top, clockwise; a later position must be better
     let best = circle(8).into_iter().map(side).map(|side| (room(side), side));
     best.fold((-1.0, (x, y)), |best, next| if next.0 > best.0 + 1e-9 { next } else { best }).1
 }
 
-/// Square of the distance of a place from a straight line between two others.
+/// Squared distance of a position from the line between two others.
 fn squared_distance(place: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (px, py) = (place.0 - from.0, place.1 - from.1);
@@ -151,7 +151,7 @@ fn squared_distance(place: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 
     rx * rx + ry * ry
 }
 
-/// The places moved and stretched into the unit square with a margin.
+/// Positions moved and scaled into the unit square with a margin.
 pub(super) fn fitted(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let bounds = |pick: fn(&(f64, f64)) -> f64| {
         let low = places.iter().map(pick).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! Topologies: the networks of `[topology]`, with a name for every node and link and a place for each node in drawings.
+//! Topologies: the networks of `[topology]`, with names of nodes and links and positions of nodes in drawings.
 
 mod custom;
 mod generators;
@@ -27,13 +27,13 @@ pub(crate) struct Net {
     pub(crate) nodes: Vec<String>,
     pub(crate) positions: Vec<(f64, f64)>,
     pub(crate) links: Vec<NetLink>,
-    /// Something in it was refused, so that what seems unreachable may not be.
+    /// An entry was rejected, so a node that seems unreachable may be reachable.
     pub(crate) partial: bool,
-    /// A refused entry may have named nodes, so that a node that seems unknown may not be.
+    /// A rejected entry may have named nodes, so a node that seems unknown may exist.
     nodes_lost: bool,
-    /// The same of links.
+    /// The same for links.
     links_lost: bool,
-    /// The node whose links carry control messages alone.
+    /// The node whose links carry control messages only.
     pub(crate) apart: Option<NodeId>,
     node_ids: BTreeMap<String, NodeId>,
     link_ids: BTreeMap<String, LinkId>,
@@ -58,7 +58,7 @@ pub(crate) struct NetPort {
     pub(crate) discipline: Option<DisciplineSpec>,
     pub(crate) mark_above: Option<u32>,
     pub(crate) classes: Vec<u32>,
-    /// Where its buffer is written, or the link.
+    /// The place of its buffer in the file, or of the link.
     pub(crate) place: Place,
 }
 
@@ -71,7 +71,7 @@ impl Net {
         self.link_ids.get(name).copied()
     }
 
-    /// The node called `name`; noted where there is none, unless a refused entry may have named it.
+    /// The node called `name`. Reports an unknown name, unless a rejected entry may have named it.
     pub(crate) fn find_node(&self, name: &At<String>, notes: &mut Notes) -> Option<NodeId> {
         let found = self.node(name);
         if found.is_none() && !self.nodes_lost {
@@ -82,7 +82,7 @@ impl Net {
         found
     }
 
-    /// Notes that no node matches a pattern, unless a refused entry may have named one.
+    /// Reports that no node matches a pattern, unless a rejected entry may have named one.
     pub(crate) fn no_match(&self, pattern: &At<String>, notes: &mut Notes) {
         if !self.nodes_lost {
             notes
@@ -91,7 +91,7 @@ impl Net {
         }
     }
 
-    /// The node that an unknown name seems to mean, or else all nodes there are.
+    /// A hint for an unknown name: the closest node, or all nodes.
     fn node_hint(&self, name: &str) -> Option<String> {
         let names = || self.nodes.iter().map(String::as_str);
         match nearest(name, names()) {
@@ -100,7 +100,7 @@ impl Net {
         }
     }
 
-    /// The link called `name`; noted where there is none, unless a refused entry may be it.
+    /// The link called `name`. Reports an unknown name, unless a rejected entry may have named it.
     pub(crate) fn find_link(&self, name: &At<String>, notes: &mut Notes) -> Option<LinkId> {
         let found = self.link(name);
         if found.is_none() && !self.links_lost {
@@ -111,7 +111,7 @@ impl Net {
         found
     }
 
-    /// The link that an unknown name seems to mean, or else all links there are.
+    /// A hint for an unknown name: the closest link, or all links.
     pub(crate) fn link_hint(&self, name: &str) -> Option<String> {
         let names = || self.links.iter().map(|link| link.name.as_str());
         match nearest(name, names()) {
@@ -120,17 +120,17 @@ impl Net {
         }
     }
 
-    /// Whether all that the topology names is known: no refused entry may have named more.
+    /// Whether all nodes are known, because no rejected entry may have named one.
     pub(crate) fn knows_all_nodes(&self) -> bool {
         !self.nodes_lost
     }
 
-    /// The same of links.
+    /// The same for links.
     pub(crate) fn knows_all_links(&self) -> bool {
         !self.links_lost
     }
 
-    /// Nodes whose names match a pattern with `*` for any characters, in the order of nodes.
+    /// Nodes whose names match a pattern, in which `*` stands for any characters, in the order of nodes.
     pub(crate) fn matching(&self, pattern: &str) -> Vec<NodeId> {
         (0u32..)
             .zip(&self.nodes)
@@ -139,8 +139,7 @@ impl Net {
             .collect()
     }
 
-    /// A new node at the end of a new link from `at`, drawn where there is room beside it. Node and link get the first free
-    /// names that begin so.
+    /// Adds a node with a link from `at`, drawn beside it. Node and link have the given names, or the first free ones with a number.
     pub(crate) fn add_leaf(&mut self, at: NodeId, names: (&str, &str), port: &NetPort) -> NodeId {
         let place = layout::beside(self, at);
         let leaf = self.add_node(free(names.0, |name| self.node(name).is_some()), place);
@@ -149,8 +148,8 @@ impl Net {
         leaf
     }
 
-    /// A new node with a new link to each of `nodes`, drawn above them all. Node and links get the first free names that begin so; the
-    /// link of a node called `r1` is called `control-r1`.
+    /// Adds a node with a link to each of `nodes`, drawn above them. Node and links have the given names, or the first free ones with a
+    /// number; the link of a node `r1` is `control-r1`.
     pub(crate) fn add_hub(&mut self, nodes: &[NodeId], names: (&str, &str), port: &NetPort) -> NodeId {
         let hub = free(names.0, |name| self.node(name).is_some());
         let hub = self.add_node(hub, (0.5, 0.0));
@@ -177,18 +176,18 @@ impl Net {
     }
 }
 
-/// `name`, or else `name2`, `name3` …, the first that is not taken.
+/// The first free name of `name`, `name2`, `name3` ….
 fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
     let numbered = (2..).map(|n| format!("{name}{n}"));
     let found = std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name));
     found.expect("there are more numbers than names")
 }
 
-/// Names for people, in their order: numbered ones in a row are drawn together, `left1 … left12`.
+/// A list of names for messages. Consecutive numbered names are shortened: `left1 … left12`.
 pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    /// The maximum number of names, or of rows of numbered ones, in one list.
+    /// Maximum number of names, or of shortened rows, in a list.
     const SHOWN: usize = 24;
-    /// First and last name of a row, and the stem and number of the last where it has a number.
+    /// First and last name of a row, and the stem and number of the last if it has a number.
     struct Row<'a>(&'a str, &'a str, Option<(&'a str, u64)>);
     let mut rows: Vec<Row<'_>> = Vec::new();
     for name in names {
@@ -236,7 +235,7 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
     true
 }
 
-/// The network of a scenario. `pairs` is what the flows of a dumbbell need; `folder` is where paths start.
+/// The network of a scenario. `pairs` is the number of host pairs that the flows of a dumbbell need; paths are relative to `folder`.
 pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let kind = topology.kind.required("kind", "a topology", topology.place, notes)?.value;
     refuse_foreign_keys(topology, kind, notes);
@@ -268,7 +267,7 @@ fn refuse_foreign_keys(topology: &Topology, kind: Kind, notes: &mut Notes) {
     }
 }
 
-/// What a link takes that does not say it.
+/// Default values of a link.
 #[derive(Clone, Copy, Default)]
 struct Defaults {
     rate: Option<Rate>,
@@ -277,7 +276,7 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// Links between hosts and routers: wide enough not to matter.
+    /// Links between hosts and routers, which are no bottleneck.
     const EDGE: Self = Self {
         rate: Some(Rate::from_mbps(1000)),
         delay: Some(Duration::from_millis(1)),
@@ -285,7 +284,8 @@ impl Defaults {
     };
 }
 
-/// A template's two directions; values that stand in where something is noted. `at` is noted where the template itself is missing.
+/// Both directions of a template, with placeholders for values that are reported. `at` is the place of the report if the template is
+/// missing.
 fn template(
     field: &Field<Link>,
     key: &str,
@@ -296,7 +296,7 @@ fn template(
     let none = || Link { place: at, ..Link::default() };
     let written = match field {
         Field::Given(link) => link.value.clone(),
-        // what is in it is noted
+        // errors in it are reported already
         Field::Wrong => return ports(&none(), Defaults::EDGE, notes),
         Field::Missing if defaults.rate.is_some() => none(),
         Field::Missing => {
@@ -316,8 +316,8 @@ fn template(
     ports(&written, defaults, notes)
 }
 
-/// Both directions of a link as written. Where a value is noted, another stands in for it, so that the link is there and what
-/// follows from the mistake is not noted as well.
+/// Both directions of a link. A value that is reported is replaced by a placeholder, so that the link exists and consequences of the error
+/// are not reported too.
 fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
     let back = link.backward.given().map_or(&none, |port| &port.value);
@@ -353,7 +353,8 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
     (forward, backward)
 }
 
-/// Notes where a queue discipline meets another rule, at what is written of the two in this direction; what it takes from the other is noted there.
+/// Reports a queue discipline together with another rule, at the keys of this direction (`written`). A rule that `backward` takes from its link is
+/// reported for the link.
 fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Place>; 2], notes: &mut Notes) {
     let Some(discipline) = &port.discipline else { return };
     let rules =
@@ -371,7 +372,7 @@ fn place_of<T>(field: &Field<T>) -> Option<Place> {
     field.given().map(|at| at.place)
 }
 
-/// The value of a key that every link needs, noted where it is missing.
+/// The value of a key that every link needs. Reports a missing one.
 fn known<T: Copy>(
     field: &Field<T>,
     default: Option<T>,
@@ -403,7 +404,7 @@ fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
     list.iter().map(|weight| weight.value.max(1)).collect()
 }
 
-/// Whether a text can be a name: letters, digits, `_`, `-` and `.`, at most 100 characters. Noted where it cannot.
+/// Whether a text is a valid name: letters, digits, `_`, `-` and `.`, at most 100 characters. Reports an invalid one.
 pub(crate) fn check_name(name: &At<String>, of: &str, notes: &mut Notes) -> bool {
     let hint = "use letters, digits, `_`, `-` and `.`";
     if name.is_empty() {

@@ -1,4 +1,4 @@
-//! Paths of packets, as far as a plan needs them: reachability and length.
+//! Paths of packets for checks of a plan: reachability and length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,10 +16,10 @@ pub(crate) type PortIndex = usize;
 pub(crate) struct Paths<'a> {
     net: &'a Net,
     metric: Metric,
-    /// Ports by the node they leave from: port and next node.
+    /// Outgoing ports by node: port and next node.
     out: Vec<Vec<(PortIndex, usize)>>,
     fixed: BTreeMap<(usize, usize), usize>,
-    /// Destinations that a route is pinned for.
+    /// Destinations with pinned routes.
     pinned: BTreeSet<usize>,
     towards: BTreeMap<usize, Vec<Option<PortIndex>>>,
     part: Vec<usize>,
@@ -42,12 +42,12 @@ impl<'a> Paths<'a> {
         Self { net, metric, out, fixed, pinned, towards: BTreeMap::new(), part }
     }
 
-    /// Whether two nodes are in one connected part, as far as the network is known.
+    /// Whether two nodes are connected, as far as the network is known.
     pub(crate) fn joined(&self, a: NodeId, b: NodeId) -> bool {
         self.net.partial || self.part[a.index()] == self.part[b.index()]
     }
 
-    /// Whether a link joins two nodes directly.
+    /// Whether a link joins two nodes.
     pub(crate) fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
         self.out[a.index()].iter().any(|(_, next)| *next == b.index())
     }
@@ -58,7 +58,7 @@ impl<'a> Paths<'a> {
         if port.is_multiple_of(2) { link.forward.delay } else { link.backward.delay }
     }
 
-    /// The port that each node uses towards `to`.
+    /// The port of each node towards `to`.
     fn towards(&mut self, to: usize) -> &[Option<PortIndex>] {
         if !self.towards.contains_key(&to) {
             let ports = self.solve(to);
@@ -67,13 +67,13 @@ impl<'a> Paths<'a> {
         &self.towards[&to]
     }
 
-    /// Shortest paths from the destination against the direction of the links.
+    /// Shortest paths to the destination, searched from it against the direction of links.
     fn solve(&self, to: usize) -> Vec<Option<PortIndex>> {
         let mut search = Search::new(self.out.len(), (u64::MAX, u64::MAX));
         search.start(to, (0, 0));
         while let Some((node, cost)) = search.settle() {
             for &(port, other) in &self.out[node] {
-                // the way from `other` to `node` is the opposite direction
+                // the path from `other` to `node` uses the opposite direction
                 let back = port ^ 1;
                 let delay = self.delay(back).as_nanos();
                 let next = match self.metric {
@@ -94,12 +94,12 @@ impl<'a> Paths<'a> {
         ports
     }
 
-    /// The ports from `from` to `to`; `None` where there is no way or the routes go in a circle.
+    /// The ports from `from` to `to`; `None` if there is no path or the routes form a loop.
     pub(crate) fn way(&mut self, from: NodeId, to: NodeId) -> Option<Vec<PortIndex>> {
         let max = self.out.len();
         let (mut at, to) = (from.index(), to.index());
         let mut way = Vec::new();
-        // a node with one neighbour is reached through it, so that its neighbour's paths do for all of them
+        // a node with one link is reached through its neighbour, so the paths to the neighbour serve all of them
         let gate = match self.out[to][..] {
             [(port, neighbour)] if !self.pinned.contains(&to) && !self.pinned.contains(&neighbour) => {
                 Some((port ^ 1, neighbour))
@@ -128,7 +128,7 @@ impl<'a> Paths<'a> {
         if port.is_multiple_of(2) { ends.1.index() } else { ends.0.index() }
     }
 
-    /// Nodes that send packets for `to` round in a circle, in its order; `None` where nobody does.
+    /// Nodes on a loop of the routes to `to`, in its order; `None` if there is no loop.
     pub(crate) fn circle(&mut self, to: NodeId) -> Option<Vec<NodeId>> {
         let n = self.out.len();
         let ports = self.towards(to.index()).to_vec();
@@ -149,7 +149,7 @@ impl<'a> Paths<'a> {
         None
     }
 
-    /// Propagation delay of a way.
+    /// Propagation delay of a path.
     pub(crate) fn length(&self, way: &[PortIndex]) -> Duration {
         way.iter().fold(Duration::ZERO, |sum, port| sum + self.delay(*port))
     }

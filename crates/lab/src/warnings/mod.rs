@@ -1,4 +1,4 @@
-//! Warnings: keys that are accepted and have no effect in their combination, and results that cannot be measured.
+//! Warnings about keys without effect in their combination, and about results that cannot be measured.
 
 mod unmeasured;
 
@@ -19,17 +19,17 @@ use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Place;
 use crate::topology::Net;
 
-/// What is looked at.
+/// The scenario and its plan.
 struct Whole<'a> {
     file: &'a File,
     blueprint: &'a Blueprint,
     net: &'a Net,
-    /// The flows of each entry, by its name.
+    /// The flows of each entry, by name of the entry.
     entries: BTreeMap<&'a str, Vec<&'a FlowSpec>>,
     end: Time,
 }
 
-/// Notes every warning about a file whose plan has been made.
+/// Reports all warnings about a file whose plan is valid.
 pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     let blueprint = &plan.blueprint;
     let tables = file.flows.given().map_or(&[][..], |list| &list.value);
@@ -57,7 +57,7 @@ fn name_of(table: &Flow) -> Option<&str> {
     table.name.given().map(|name| name.value.as_str())
 }
 
-/// Whether it is on at `at`, as far as its own times say.
+/// Whether a flow is active at `at` according to its own times.
 fn on(start: Time, stop: Time, at: Time) -> bool {
     start <= at && at < stop
 }
@@ -71,7 +71,7 @@ impl Whole<'_> {
         self.members(table, flows, notes);
     }
 
-    /// When an entry's flows are on.
+    /// Warns of start and stop times without effect.
     fn times(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let name = shortened(name_of(table).unwrap_or_default());
         let (warmup, end) = (self.blueprint.warmup, self.end);
@@ -123,7 +123,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Settings of an entry that another one makes void.
+    /// Warns of settings without effect because of another setting.
     fn settings(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let Some(flow) = flows.first() else { return };
         if let Some(commands) =
@@ -136,7 +136,7 @@ impl Whole<'_> {
         }
         if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.given()) {
             let by_time = config.sack && config.loss_detection == LossDetection::Time;
-            // a printed plan says every default: only what differs from it asks for something
+            // a printed plan contains every default: only other values count as set
             let usual = tcp::Config::default();
             let timer = config.recovery_timer != usual.recovery_timer;
             let detection = config.loss_detection != usual.loss_detection;
@@ -207,7 +207,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Where an entry says that it understands marks, and whether it does; none where that is not written.
+    /// Where an entry sets whether it is ECN-capable, and the value; `None` if it does not.
     fn hears_marks(&self, table: &At<Flow>, flow: &FlowSpec) -> Option<(Place, bool)> {
         let written = match &flow.kind {
             FlowKind::Tcp(_) => table.tcp.given()?.ecn.given(),
@@ -217,7 +217,7 @@ impl Whole<'_> {
         Some((written.place, written.value))
     }
 
-    /// Whether a queue, or a node, may mark packets.
+    /// Whether a queue or a node can mark packets.
     fn can_mark(&self) -> bool {
         let marks = |queue: &sim::QueueSpec| {
             queue.mark_above.is_some() || queue.discipline.as_ref().is_some_and(DisciplineSpec::can_mark)
@@ -228,7 +228,7 @@ impl Whole<'_> {
         parts || links().any(|link| marks(&link.forward.queue) || marks(&link.backward.queue))
     }
 
-    /// Members of a group.
+    /// Warns about members of a group.
     fn members(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let ends = self.end;
         let targets = table.to.given().map_or(&[][..], |to| &to.list);
@@ -274,7 +274,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Whether a join or leave is about the node of a receiver.
+    /// Whether a join or leave refers to the node of a receiver.
     fn is_about(&self, event: &Event, target: &TargetTable) -> bool {
         let (Some(node), Some(name)) = (event.node.given(), target.node.given()) else { return false };
         let id = self.net.node(node);
@@ -285,7 +285,7 @@ impl Whole<'_> {
         &self.blueprint.nodes[node.index()]
     }
 
-    /// Events that are about an entry: by its name, its group's, or one of its copies'.
+    /// Events that refer to an entry, by its name, its group's, or the name of one of its copies.
     fn events_of<'a>(&'a self, table: &'a At<Flow>) -> impl Iterator<Item = &'a At<Event>> {
         let events = self.file.events.given().map_or(&[][..], |events| &events.value);
         let name = name_of(table).unwrap_or_default();
@@ -298,7 +298,7 @@ impl Whole<'_> {
         })
     }
 
-    /// Links whose rules touch no packet.
+    /// Warns of link settings without effect on any packet.
     fn links(&self, notes: &mut Notes) {
         let Some(topology) = self.file.topology.given() else { return };
         let templates =
@@ -327,7 +327,7 @@ impl Whole<'_> {
                     .warn(above.place, "`mark_above` has no effect: no flow understands marks")
                     .hint("write tcp = { ecn = true } or stream = { ecn = true } in a flow, or leave it out");
             }
-            // where the link is one of many, all have the same buffer
+            // if the entry stands for many links, all have the same buffer
             let limit = self.blueprint.links.iter().find_map(|spec| {
                 let queue = &spec.forward.queue;
                 let name = link.name.given().map(|name| name.value.as_str());
@@ -359,7 +359,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Tables about nodes where nothing asks for them.
+    /// Warns of tables about nodes that no flow uses.
     fn places(&self, notes: &mut Notes) {
         let blueprint = self.blueprint;
         let addressed = |node: NodeId| {
@@ -420,7 +420,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Whether an entry of producers is the one that some consumer's Interests are for.
+    /// Whether a consumer requests names of a producer's prefix.
     fn is_asked_for(&self, prefix: &Prefix) -> bool {
         let tables = self.file.flows.given().map_or(&[][..], |list| &list.value);
         let producers = || self.file.producers.given().into_iter().flat_map(|list| &list.value);
@@ -431,7 +431,7 @@ impl Whole<'_> {
         })
     }
 
-    /// Events that come too late, or change nothing.
+    /// Warns of events that are too late or change nothing.
     fn events(&self, plan: &Plan, notes: &mut Notes) {
         let events = self.file.events.given().map_or(&[][..], |events| &events.value);
         let at_of = |event: &Event| event.at.given().map_or(Duration::ZERO, |at| at.value);
@@ -513,7 +513,7 @@ impl Whole<'_> {
         }
     }
 
-    /// The flow of a name, or all of a group.
+    /// The flow of a name, or all flows of a group.
     fn named(&self, plan: &Plan, name: &str) -> Vec<FlowId> {
         let own = self.blueprint.flows.iter().position(|flow| flow.name == name);
         let group = || plan.groups.iter().find(|group| group.name == name);
@@ -522,7 +522,7 @@ impl Whole<'_> {
             .unwrap_or_default()
     }
 
-    /// What is recorded of nothing.
+    /// Warns of records without content.
     fn record(&self, notes: &mut Notes) {
         let Some(record) = self.file.record.given() else { return };
         let blueprint = self.blueprint;
@@ -542,7 +542,7 @@ impl Whole<'_> {
             }
         }
         let consumes = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
-        // of more receivers the percentiles of queueing delays are kept where this says so
+        // with more receivers, percentiles of queueing delays require this setting
         let few = blueprint.flows.iter().map(|flow| flow.to.len()).sum::<usize>() <= sim::MANY_RECEIVERS;
         if let Some(distributions) = record.distributions.given()
             && distributions.value
@@ -575,7 +575,7 @@ impl Whole<'_> {
     }
 }
 
-/// Whether something is on at `at`: by its own times, unless an event has come since.
+/// Whether something is active at `at`: by the last event, or by its own times without one.
 fn state((start, stop): (Time, Time), at: Time, event: Option<(Time, bool)>) -> bool {
     let own =
         [(start, true), (stop, false)].into_iter().filter(|(when, _)| *when <= at && *when != Time::NEVER);
@@ -583,7 +583,7 @@ fn state((start, stop): (Time, Time), at: Time, event: Option<(Time, bool)>) -> 
     latest.map_or(on(start, stop, at), |(_, on)| on)
 }
 
-/// Whether a flow ends by itself.
+/// Whether a flow is a finite transfer.
 pub(crate) fn is_finite(flow: &FlowSpec) -> bool {
     match &flow.kind {
         FlowKind::Tcp(config) => matches!(config.demand, Demand::Finite(_)),

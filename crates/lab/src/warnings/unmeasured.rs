@@ -1,4 +1,4 @@
-//! Warnings about `[expect]`: results that this scenario cannot measure.
+//! Warnings about `[expect]`: results that the scenario cannot measure.
 
 use contract::NodeId;
 use sim::{FlowKind, FlowSpec};
@@ -10,7 +10,7 @@ use crate::schema::file::File;
 use crate::schema::read::Notes;
 use crate::topology::Net;
 
-/// Notes expectations of results that are never measured, which therefore always fail.
+/// Reports expectations of results that are never measured and therefore always fail.
 pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
         if let Some((why, hint)) = why(key, plan, net) {
@@ -19,7 +19,7 @@ pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     }
 }
 
-/// Why a key has no value in any run, and what to write; none where it may have one.
+/// Why a key has no value in any run, and a hint; `None` if it may have one.
 fn why(key: &str, plan: &Plan, net: &Net) -> Option<(&'static str, &'static str)> {
     let (subject, last) = key.rsplit_once('.')?;
     let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
@@ -46,7 +46,7 @@ fn why(key: &str, plan: &Plan, net: &Net) -> Option<(&'static str, &'static str)
 const PLAYER: (&str, &str) =
     ("no receiver plays a video", "write a `source` of frames and a `player` in the flow");
 
-/// Results of receivers that play a video.
+/// Whether a key is a result of receivers that play a video.
 fn of_a_player(last: &str) -> bool {
     (last.starts_with("frames_") && last != "frames_dropped")
         || matches!(last, "stalls" | "stalled" | "startup")
