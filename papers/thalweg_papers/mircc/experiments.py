@@ -46,7 +46,8 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             scenarios.BY_RTT,
             measures.SWEEP_RUNS,
         ),
-        _compared(Key.READINGS, "An exact clock, and other readings of the law", scenarios.READINGS),
+        _compared(Key.EXACT_CLOCK, "Consumers with an exact clock", scenarios.EXACT),
+        _compared(Key.NO_CAP, "The rate without an upper bound", scenarios.NO_CAP),
         Experiment(
             Key.METHODS,
             "§1: other methods in the paper's set-up, with exact clocks",

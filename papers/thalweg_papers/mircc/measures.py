@@ -368,7 +368,7 @@ def after(samples: Samples) -> Measured:
     return found
 
 
-# --- readings --------------------------------------------------------------------------------------------------------
+# --- what was not stated ---------------------------------------------------------------------------------------------
 
 
 @measure(Key.C1_ALONE)
@@ -380,24 +380,28 @@ def passing(samples: Samples) -> Measured:
     }
 
 
-@measure(Key.READINGS)
+@measure(Key.EXACT_CLOCK)
 def exact_clock(samples: Samples) -> Measured:
     """Each of both without a coarse clock, what they receive, and the mean with routers that tick every 10 ms."""
-    name = Key.READINGS
+    name, case = Key.EXACT_CLOCK, "T 100 ms"
     return {
-        **both_rates(samples, name, "exact clock"),
-        "received_c1": each(samples, name, "exact clock", lambda s: rate(s, 0, both_s(s), "received")),
-        "received_c2": each(samples, name, "exact clock", lambda s: rate(s, 1, both_s(s), "received")),
-        "mean_at_10_ms": each(samples, name, "exact clock, T 10 ms", mean_of_both),
+        **both_rates(samples, name, case),
+        "received_c1": each(samples, name, case, lambda s: rate(s, 0, both_s(s), "received")),
+        "received_c2": each(samples, name, case, lambda s: rate(s, 1, both_s(s), "received")),
+        "mean_at_10_ms": each(samples, name, "T 10 ms", mean_of_both),
     }
 
 
-@measure(Key.READINGS)
+@measure(Key.EXACT_CLOCK, Key.NO_CAP)
 def cap(samples: Samples) -> Measured:
-    """Greatest R at C1's node, whose link is no bottleneck once C2 is there, without and with the cap."""
+    """Maximum R at C1's node, whose link is no bottleneck once C2 is there, without and with the cap."""
+
+    def highest(sample: Sample) -> float:
+        return float(np.nanmax(sample["stamping_rate"]))
+
     return {
-        "uncapped": each(samples, Key.READINGS, "no cap", lambda s: float(np.nanmax(s["stamping_rate"]))),
-        "capped": each(samples, Key.READINGS, "exact clock", lambda s: float(np.nanmax(s["stamping_rate"]))),
+        "uncapped": each(samples, Key.NO_CAP, "100", highest),
+        "capped": each(samples, Key.EXACT_CLOCK, "T 100 ms", highest),
     }
 
 

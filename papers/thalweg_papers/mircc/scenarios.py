@@ -14,8 +14,8 @@ CHOICES: dict[str, str] = {
     "generated": "The plotted rate is that at which the application generates Interests, before its node's bucket: the only "
     "reading under which a figure can show 1000 while 400 a second pass.",
     "loss": "Interests that the bucket drops are not repeated; the paper names no retransmission.",
-    "counting": "y counts Interests before policing, as the text says received; a variation counts those that pass.",
-    "bounds": "R stays between 1 % of C and C. The paper prints neither bound; see the variation without the upper one.",
+    "counting": "y counts Interests before policing, as the text says received; see `--readings` for those that pass.",
+    "bounds": "R stays between 1 % of C and C. The paper prints neither bound; see `--readings` without the upper one.",
     "start": "A consumer starts at the rate of its access link, as the figures do; half of all runs start at 100 packets/s.",
     "phase": "Each case runs with four phases of the routers' ticks (0 to 80 ms), twice: a result must not hang on them.",
     "rtt": "d is smoothed with a gain of 0.1 and is 0.4 s before the first sample; the paper says smoothed.",
@@ -196,18 +196,15 @@ APART: dict[str, Case] = {
 }
 """One thing changed at a time: does the interval decide against the round-trip time, or the bucket?"""
 
-# --- readings and other clocks ---------------------------------------------------------------------------------------
+# --- an exact clock, and an unbounded rate -----------------------------------------------------------------------------
 
-READINGS: dict[str, Case] = {
-    "exact clock": Case(tick_ms=0, series=("stamping_rate",)),
-    "exact clock, T 10 ms": Case(tick_ms=0, interval_ms=10, series=("stamping_rate",)),
-    "no cap": Case(law={"capped": False}, series=("stamping_rate",)),
-    "count what passes, 100 ms": Case(law={"counting": "passed"}, series=("stamping_rate",)),
-    "count what passes, 250 ms": Case(
-        tick_ms=250, interval_ms=250, law={"counting": "passed"}, series=("stamping_rate",)
-    ),
+EXACT: dict[str, Case] = {
+    f"T {ms} ms": Case(tick_ms=0, interval_ms=ms, series=("stamping_rate",)) for ms in (100, 10)
 }
-"""An exact clock, and other readings of what the paper does not say."""
+"""Consumers whose clock is exact, with routers that compute a rate every 100 or 10 ms."""
+
+NO_CAP: dict[str, Case] = {"100": Case(law={"capped": False}, series=("stamping_rate",))}
+"""The equations as they are printed, without an upper bound of R, at clocks of 100 ms."""
 
 LONE: dict[str, Case] = {
     f"{ms}": Case(tick_ms=ms, interval_ms=ms, alone=True, longer_s=2.0, series=("utilisation",))
