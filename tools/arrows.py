@@ -22,6 +22,7 @@ LEFT = {
     "schemes": {"units", "graph", "contract"},
     "sim": {"units", "graph", "contract", "stack", "schemes"},
     "live": {"units", "contract", "wire", "stack", "schemes"},
+    "thalweg-quic": {"units", "contract", "schemes"},
     "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "live"},
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
@@ -56,7 +57,7 @@ KEPT = {
     "blake3": {"live"},
     "x25519": {"live"},
     "raptorq": {"live"},
-    "quinn": {"live"},
+    "quinn": {"live", "thalweg-quic"},
     "socket2": {"live"},
     "getrandom": {"live"},
 }

@@ -1,0 +1,478 @@
+//! A [`CongestionControl`] as a controller of quinn-proto.
+
+use std::any::Any;
+use std::time::{Duration as StdDuration, Instant};
+
+use contract::{
+    Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, EndpointId, FlowId, Label, Meter,
+    NodeId, Outputs, Random, Sent, Setup,
+};
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{self, ControllerMetrics};
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::delivery::{Frame, Sampler};
+
+/// The congestion control of one path, for quinn.
+pub struct Controller<C> {
+    law: C,
+    driven: Driven,
+    /// Time zero of the law.
+    epoch: Instant,
+    /// Payload of a datagram when the law was made: its segment. Payload of a datagram now, if the law does not count in segments.
+    segment: u64,
+    /// Payload of a datagram now.
+    mtu: u64,
+    in_segments: bool,
+    initial_window: u64,
+    window: u64,
+    /// Packets of the ACK frame that is being read.
+    frame: Vec<(Time, u64)>,
+    /// The last word of quinn on whether it lacked data.
+    app_limited: bool,
+    in_flight: u64,
+    rtt: Rtt,
+    /// Departure of the newest acknowledged packet.
+    newest_acked: Option<Time>,
+    round_began: Time,
+    /// When the last episode began.
+    recovery_began: Option<Time>,
+    last_sent: Option<Time>,
+    /// For laws that ask for it only.
+    sampler: Option<Box<Sampler>>,
+}
+
+/// What a law is driven with.
+struct Driven {
+    random: Random,
+    meter: Meter,
+    out: Outputs,
+}
+
+impl Driven {
+    fn cx(&mut self, now: Time) -> Cx<'_> {
+        let me = Address { node: NodeId(0), endpoint: EndpointId(0) };
+        Cx::new(now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out)
+    }
+}
+
+impl Clone for Driven {
+    /// The outputs are empty between calls.
+    fn clone(&self) -> Self {
+        Self { random: self.random.clone(), meter: self.meter.clone(), out: Outputs::default() }
+    }
+}
+
+/// Round-trip times.
+#[derive(Clone, Copy, Debug)]
+struct Rtt {
+    smoothed: Duration,
+    min: Duration,
+}
+
+impl<C: Clone> Clone for Controller<C> {
+    fn clone(&self) -> Self {
+        let Self { epoch, segment, mtu, initial_window, window, app_limited, in_flight, rtt, .. } = *self;
+        let Self { in_segments, newest_acked, round_began, recovery_began, last_sent, .. } = *self;
+        Self {
+            law: self.law.clone(),
+            driven: self.driven.clone(),
+            epoch,
+            segment,
+            mtu,
+            in_segments,
+            initial_window,
+            window,
+            frame: self.frame.clone(),
+            app_limited,
+            in_flight,
+            rtt,
+            newest_acked,
+            round_began,
+            recovery_began,
+            last_sent,
+            sampler: self.sampler.clone(),
+        }
+    }
+}
+
+impl<C: CongestionControl> Controller<C> {
+    pub(crate) fn new(law: C, setup: &Setup, in_segments: bool, random: Random, epoch: Instant) -> Self {
+        let segment = setup.segment.as_u64();
+        let mut controller = Self {
+            driven: Driven { random, meter: Meter::default(), out: Outputs::default() },
+            epoch,
+            segment,
+            mtu: segment,
+            in_segments,
+            initial_window: 0,
+            window: 0,
+            frame: Vec::new(),
+            app_limited: false,
+            in_flight: 0,
+            rtt: Rtt { smoothed: INITIAL_RTT, min: Duration::MAX },
+            newest_acked: None,
+            round_began: Time::ZERO,
+            recovery_began: None,
+            last_sent: None,
+            sampler: law.samples_delivery().then(Box::default),
+            law,
+        };
+        controller.read_allowance();
+        controller.initial_window = controller.window;
+        controller
+    }
+
+    /// The scheme's congestion control.
+    pub const fn law(&self) -> &C {
+        &self.law
+    }
+
+    /// `now` by the law's clock.
+    fn time(&self, now: Instant) -> Time {
+        Time::ZERO + duration(now.saturating_duration_since(self.epoch))
+    }
+
+    /// Bytes of the path as bytes of the law, whose segment does not change.
+    fn counted(&self, bytes: u64) -> Bytes {
+        Bytes::new(scale(bytes, self.segment, self.mtu))
+    }
+
+    /// Handles a deadline of the law that has expired.
+    fn check_timer(&mut self, now: Time) {
+        if self.law.wake() <= now {
+            self.law.on_timer(&mut self.driven.cx(now));
+        }
+    }
+
+    /// Takes over what the law permits now.
+    fn read_allowance(&mut self) {
+        let Allowance { window, rate } = self.law.allowance();
+        // W ≤ R·srtt
+        let paced =
+            if rate == Rate::UNLIMITED { u64::MAX } else { rate.bytes_in(self.rtt.smoothed).as_u64() };
+        let permitted = window.as_u64().min(paced);
+        // kMinimumWindow = 2 * max_datagram_size                                        [RFC9002 §7.2]
+        self.window = scale(permitted, self.mtu, self.segment).max(2 * self.mtu);
+    }
+
+    /// Calls the law with each packet of an ACK frame, in the order in which they left.
+    fn tell_acks(&mut self, in_flight: u64, now: Time) {
+        let Some(&(newest, _)) = self.frame.last() else { return };
+        let rtt = now.saturating_since(newest);
+        let news = self.newest_acked.is_none_or(|before| newest > before);
+        if news {
+            self.newest_acked = Some(newest);
+            self.rtt.min = self.rtt.min.min(rtt);
+        }
+        let round_ended = newest >= self.round_began;
+        if round_ended {
+            self.round_began = now;
+        }
+        let frame = std::mem::take(&mut self.frame);
+        let before = in_flight + frame.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        for (at, &(sent_at, bytes)) in frame.iter().enumerate() {
+            let last = at + 1 == frame.len();
+            let ack = Ack {
+                bytes: self.counted(bytes),
+                packets: 1,
+                marked: false,
+                in_flight: self.counted(before),
+                sent_at,
+                // every packet of a frame has the delay of its newest, because the others waited for the frame
+                answered_at: sent_at + rtt,
+                rtt: (last && news).then_some(rtt),
+                rtt_smoothed: self.rtt.smoothed,
+                rtt_min: self.rtt.min,
+                app_limited: self.app_limited,
+                recovering: self.recovers(sent_at),
+                round_ended: last && round_ended,
+                from: EndpointId(0),
+                label: Label::default(),
+            };
+            self.law.on_ack(&ack, &mut self.driven.cx(now));
+        }
+        self.frame = frame;
+    }
+
+    /// Whether a packet that left then belongs to the last episode [RFC9002 §7.3.2].
+    fn recovers(&self, sent_at: Time) -> bool {
+        self.recovery_began.is_some_and(|began| sent_at <= began)
+    }
+
+    /// Gives the law the delivery rate of an ACK frame, if it asks for it.
+    fn tell_delivery(&mut self, in_flight: u64, now: Time) {
+        let Some(&(sent_at, _)) = self.frame.last() else { return };
+        let bytes = self.frame.iter().map(|&(_, bytes)| self.counted(bytes).as_u64()).sum();
+        let frame = Frame {
+            bytes,
+            sent_at,
+            in_flight: self.counted(in_flight).as_u64(),
+            rtt_min: self.rtt.min,
+            recovering: self.recovers(sent_at),
+            app_limited: self.app_limited,
+        };
+        if let Some(sampler) = &mut self.sampler
+            && let Some(delivery) = sampler.on_frame(&frame, now)
+        {
+            self.law.on_delivery(&delivery, &mut self.driven.cx(now));
+        }
+    }
+
+    /// The connection resumes after a silence longer than a retransmission timeout.
+    fn check_silence(&mut self, now: Time) {
+        let Some(last) = self.last_sent.filter(|_| self.in_flight == 0) else { return };
+        let idle = now.saturating_since(last);
+        // RTO ← SRTT + 4·RTTVAR, RTTVAR ← SRTT/2 as after one sample, at least one second [RFC6298 §2.2, §2.4]
+        let smoothed = self.rtt.smoothed;
+        if idle > (smoothed + smoothed + smoothed).max(Duration::from_secs(1)) {
+            self.law.on_idle(idle, &mut self.driven.cx(now));
+        }
+    }
+}
+
+impl<C: CongestionControl + Clone + Send + Sync + 'static> congestion::Controller for Controller<C> {
+    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
+        // quinn gives a batch of datagrams at once; acknowledgements alone are not in flight
+        if bytes < SMALLEST_DATA {
+            return;
+        }
+        let now = self.time(now);
+        self.check_silence(now);
+        self.check_timer(now);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sent(self.in_flight == 0, now);
+        }
+        let mut left = bytes;
+        while left > 0 {
+            let size = left.min(self.mtu);
+            left -= size;
+            self.in_flight += size;
+            let sent = Sent {
+                bytes: self.counted(size),
+                in_flight: self.counted(self.in_flight),
+                again: false,
+                app_limited: self.app_limited,
+            };
+            self.law.on_sent(&sent, &mut self.driven.cx(now));
+        }
+        self.last_sent = Some(now);
+        self.read_allowance();
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        let (sent, now) = (self.time(sent), self.time(now));
+        self.app_limited = app_limited;
+        self.frame.push((sent, bytes));
+        // quinn takes the sample of a frame after it: before the first, its estimate is a constant
+        self.rtt.smoothed = match self.newest_acked {
+            None => now.saturating_since(sent),
+            Some(_) => duration(rtt.get()),
+        };
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
+        let now = self.time(now);
+        self.app_limited = app_limited;
+        self.check_timer(now);
+        self.tell_acks(in_flight, now);
+        self.tell_delivery(in_flight, now);
+        self.frame.clear();
+        self.in_flight = in_flight;
+        self.read_allowance();
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        let (now, sent) = (self.time(now), self.time(sent));
+        self.check_timer(now);
+        let first = !self.recovers(sent);
+        if first {
+            self.recovery_began = Some(now);
+        }
+        let cause = match (is_persistent_congestion, lost_bytes) {
+            (true, _) => Cause::Timeout,
+            (false, 0) => Cause::Mark,
+            (false, _) => Cause::Loss,
+        };
+        let event = Congestion {
+            cause,
+            bytes: self.counted(lost_bytes),
+            in_flight: self.counted(self.in_flight),
+            first,
+        };
+        self.law.on_congestion(&event, &mut self.driven.cx(now));
+        self.in_flight = self.in_flight.saturating_sub(lost_bytes);
+        self.read_allowance();
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = new_mtu.into();
+        if !self.in_segments {
+            self.segment = self.mtu;
+        }
+        self.read_allowance();
+    }
+
+    /// One byte more than may be in flight: quinn sends only while less than the window would be.
+    fn window(&self) -> u64 {
+        self.window.saturating_add(1)
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let threshold = self.law.ssthresh();
+        let rate = self.law.allowance().rate;
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.window;
+        metrics.ssthresh =
+            (threshold != Bytes::UNLIMITED).then(|| scale(threshold.as_u64(), self.mtu, self.segment));
+        metrics.pacing_rate = (rate != Rate::UNLIMITED).then(|| scale(rate.as_bps(), self.mtu, self.segment));
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn congestion::Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial_window.saturating_add(1)
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// `bytes` · `of` / `in_all`, without overflow.
+fn scale(bytes: u64, of: u64, in_all: u64) -> u64 {
+    if of == in_all {
+        return bytes;
+    }
+    u64::try_from(u128::from(bytes) * u128::from(of) / u128::from(in_all)).unwrap_or(u64::MAX)
+}
+
+fn duration(span: StdDuration) -> Duration {
+    Duration::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// Round-trip time before the first sample [RFC9002 §6.2.2].
+const INITIAL_RTT: Duration = Duration::from_millis(333);
+/// Datagrams below this size carry acknowledgements only, and are not in flight.
+const SMALLEST_DATA: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use quinn_proto::congestion::Controller as _;
+
+    use super::*;
+
+    /// Permits what it is told to, and notes what happens.
+    #[derive(Clone)]
+    struct Recorder {
+        allowance: Allowance,
+        notes: Vec<(&'static str, u64)>,
+    }
+
+    impl CongestionControl for Recorder {
+        fn on_ack(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
+
+        fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+            let what = match (event.cause, event.first) {
+                (Cause::Loss, true) => "first loss",
+                (Cause::Loss, false) => "loss",
+                (Cause::Mark, true) => "first mark",
+                (Cause::Timeout, _) => "timeout",
+                _ => "other",
+            };
+            self.notes.push((what, event.in_flight.as_u64()));
+        }
+
+        fn allowance(&self) -> Allowance {
+            self.allowance
+        }
+
+        fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
+            self.notes.push(("sent", sent.bytes.as_u64()));
+        }
+
+        fn on_idle(&mut self, idle: Duration, _cx: &mut Cx<'_>) {
+            self.notes.push(("idle", idle.as_nanos() / 1_000_000));
+        }
+    }
+
+    fn controller(allowance: Allowance) -> (Controller<Recorder>, impl Fn(u64) -> Instant) {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "quinn takes instants; the tests use their differences only"
+        )]
+        let epoch = Instant::now();
+        let segment = Bytes::new(1200);
+        let setup = Setup { segment, header: Bytes::ZERO, initial_window: Bytes::new(12_000) };
+        let random = Random::new(1, "test", "");
+        let law = Recorder { allowance, notes: Vec::new() };
+        (Controller::new(law, &setup, true, random, epoch), move |millis| {
+            epoch + StdDuration::from_millis(millis)
+        })
+    }
+
+    #[test]
+    fn an_episode_lasts_until_a_later_packet_is_lost() {
+        let (mut controller, at) = controller(Allowance::window(Bytes::new(12_000)));
+        controller.on_sent(at(0), 2400, 1);
+        controller.on_congestion_event(at(100), at(0), false, 1200);
+        // it left before the episode began
+        controller.on_congestion_event(at(110), at(90), false, 1200);
+        controller.on_sent(at(120), 1200, 2);
+        controller.on_congestion_event(at(220), at(120), false, 0);
+        controller.on_sent(at(230), 1200, 3);
+        controller.on_congestion_event(at(900), at(230), true, 2400);
+        let expected = [
+            ("sent", 1200),
+            ("sent", 1200),
+            ("first loss", 2400),
+            ("loss", 1200),
+            ("sent", 1200),
+            ("first mark", 1200),
+            ("sent", 1200),
+            ("timeout", 2400),
+        ];
+        assert_eq!(controller.law().notes, expected);
+    }
+
+    #[test]
+    fn a_silence_is_reported_and_acknowledgements_alone_do_not_end_it() {
+        let (mut controller, at) = controller(Allowance::window(Bytes::new(12_000)));
+        controller.on_sent(at(0), 1200, 1);
+        controller.on_congestion_event(at(100), at(0), false, 1200);
+        controller.on_sent(at(2500), 40, 2);
+        controller.on_sent(at(3000), 1200, 3);
+        // in flight: no silence
+        controller.on_sent(at(9000), 1200, 4);
+        assert_eq!(controller.law().notes[2..], [("idle", 3000), ("sent", 1200), ("sent", 1200)]);
+    }
+
+    #[test]
+    fn the_window_keeps_its_segments_when_the_datagrams_grow_and_is_never_below_two() {
+        let (mut sixth, _) = controller(Allowance::window(Bytes::new(6 * 1200)));
+        assert_eq!((sixth.window(), sixth.metrics().congestion_window), (7201, 7200));
+        sixth.on_mtu_update(1452);
+        assert_eq!(sixth.window(), 6 * 1452 + 1);
+        let (none, _) = controller(Allowance::window(Bytes::ZERO));
+        assert_eq!((none.window(), none.initial_window()), (2401, 2401));
+        let (unlimited, _) = controller(Allowance::window(Bytes::UNLIMITED));
+        assert_eq!(unlimited.window(), u64::MAX);
+    }
+
+    #[test]
+    fn a_rate_is_the_window_of_a_round_trip() {
+        let (controller, _) = controller(Allowance::rate(Rate::from_mbps(8)));
+        // 1 MB/s · 333 ms
+        assert_eq!(controller.window(), 333_001);
+        assert_eq!(controller.metrics().pacing_rate, Some(8_000_000));
+    }
+}

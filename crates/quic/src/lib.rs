@@ -1,0 +1,221 @@
+//! Congestion controllers of Thalweg's catalogue for QUIC (RFC 9000, 9002): window and rate schemes as [`quinn_proto::congestion::Controller`]s.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! let mut transport = quinn_proto::TransportConfig::default();
+//! transport.congestion_controller_factory(Arc::new(thalweg_quic::Cvihis::background()));
+//! ```
+//!
+//! A type such as [`Cubic`] or [`Cvihis`] is the configuration of one scheme. It makes a controller for each path of each connection. Its parameters are
+//! those of the catalogue, with the same names, defaults and sources:
+//!
+//! ```
+//! use thalweg_quic::{Cubic, schemes::cubic};
+//!
+//! let cubic = Cubic::new(cubic::Params { hystart: cubic::Ending::Linux, ..Default::default() });
+//! ```
+//!
+//! Where the name of a scheme is known only when the program runs, [`by_name`] makes the configuration.
+//!
+//! # Differences from the schemes over TCP and streams
+//!
+//! - **Units.** A window scheme counts in segments. A segment is the largest UDP payload that the path carries. When quinn finds another maximum, the
+//!   window keeps its number of segments. [`Cvihis`] and [`Tfrc`] count in bytes; their rates include the QUIC header, and not those of UDP and IP.
+//! - **Minimum window.** Two datagrams [RFC9002 §7.2]. The initial window is that of RFC 9002 §7.2 unless the scheme has its own.
+//! - **Acknowledgements.** A window scheme receives each packet of an ACK frame by itself, so that slow start adds the acknowledged bytes
+//!   [RFC9002 §7.3.1].
+//! - **Episodes.** A loss or mark starts one if the packet was sent after the last episode began [RFC9002 §7.3.2]. Persistent congestion is reported
+//!   as a timeout.
+//! - **Rates.** quinn asks a controller for a window only, and paces at 1.25 windows per smoothed round-trip time. A rate *R* therefore becomes the
+//!   window *R* · srtt. The average rate is *R*; bursts are shorter than 2 ms or 10 datagrams, as quinn makes them.
+//! - **Timers.** quinn calls a controller when packets leave and when acknowledgements arrive. A deadline of a scheme is handled by the next of these
+//!   calls.
+//! - **Delays.** QUIC carries no receiver timestamps. Schemes that use one-way delays ([`Ledbat`], [`LedbatPp`], [`TcpLp`], [`Cvihis`]) receive the
+//!   round-trip time in its place, so that queues on the path of the acknowledgements count, too. They are derived from the scheme of that name.
+//! - **Streams with receiver feedback** ([`Cvihis`], [`Tfrc`]). Both parts of the scheme run at the sender: the receiver's part takes each
+//!   acknowledged packet as an arrival, and its feedback costs no packets.
+//!
+//! Schemes for groups, for named data, and GCC are not here. GCC needs the arrival time of each packet, and an ACK frame has one time for several.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use contract::{CongestionControl, ParamError, ParamTable, ParamValue, Setup};
+use quinn_proto::congestion::{self, ControllerFactory};
+use units::Bytes;
+
+mod controller;
+mod delivery;
+mod stream;
+
+pub use contract::{self, ParamValue as Value, Scheme};
+pub use controller::Controller;
+pub use schemes;
+pub use stream::AtSender;
+
+/// Parameters of a scheme that QUIC can use, and how its congestion control is made.
+pub trait Law: ParamTable + Clone + Send + Sync + 'static {
+    /// The congestion control of one path.
+    type Control: CongestionControl + Clone + Send + Sync + 'static;
+
+    /// The catalogue entry.
+    const SCHEME: Scheme;
+
+    /// Whether it counts in segments, whatever their size. Otherwise it counts in bytes, and its rates are those of the wire.
+    const IN_SEGMENTS: bool;
+
+    /// Makes the congestion control of one path.
+    fn control(&self, setup: &Setup) -> Self::Control;
+}
+
+/// The configuration of a scheme: a factory of its controllers.
+#[derive(Debug)]
+pub struct Config<P> {
+    params: P,
+    seed: u64,
+    /// Controllers made so far, so that each has its own random numbers.
+    made: AtomicU64,
+}
+
+impl<P: Law> Config<P> {
+    /// A scheme with these parameters.
+    pub fn new(params: P) -> Self {
+        Self { params, seed: 0, made: AtomicU64::new(0) }
+    }
+
+    /// The parameters by name, as a scenario gives them; the others have their defaults.
+    ///
+    /// # Errors
+    ///
+    /// A name that the scheme does not have, or a value out of its range.
+    pub fn with(given: &[(String, ParamValue)]) -> Result<Self, ParamError> {
+        Ok(Self::new(P::with(given)?))
+    }
+
+    /// The same scheme with other random numbers. Controllers draw from a stream given by this seed and the number of the controller; equal seeds give
+    /// equal draws. The default is 0.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// The controller of a path whose datagrams have a payload of up to `mtu` bytes.
+    pub fn controller(&self, now: Instant, mtu: u16) -> Controller<P::Control> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let random = contract::Random::new(self.seed, P::SCHEME.name, &number.to_string());
+        let setup = Setup {
+            segment: Bytes::new(mtu.into()),
+            header: Bytes::ZERO,
+            initial_window: Bytes::new(initial_window(mtu)),
+        };
+        Controller::new(self.params.control(&setup), &setup, P::IN_SEGMENTS, random, now)
+    }
+}
+
+impl<P: Law + Default> Default for Config<P> {
+    /// The scheme with its default parameters.
+    fn default() -> Self {
+        Self::new(P::default())
+    }
+}
+
+impl<P: Law> ControllerFactory for Config<P> {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
+        Box::new(self.controller(now, current_mtu))
+    }
+}
+
+/// Ten datagrams, but not more than the larger of 14 720 bytes and two datagrams [RFC9002 §7.2].
+fn initial_window(mtu: u16) -> u64 {
+    let mtu = u64::from(mtu);
+    (10 * mtu).min((2 * mtu).max(14_720))
+}
+
+/// Lists the schemes once: an alias and a [`Law`] for each, [`by_name`] and [`NAMES`].
+macro_rules! laws {
+    (window { $($window:ident: $Window:ident,)* } stream { $($stream:ident: $Stream:ident,)* }) => {
+        $(
+            #[doc = concat!("The window scheme `", stringify!($window), "` of the catalogue.")]
+            pub type $Window = Config<schemes::$window::Params>;
+
+            impl Law for schemes::$window::Params {
+                type Control = schemes::$window::Control;
+                const SCHEME: Scheme = schemes::$window::SCHEME;
+                const IN_SEGMENTS: bool = true;
+
+                fn control(&self, setup: &Setup) -> Self::Control {
+                    schemes::$window::control(self, setup)
+                }
+            }
+        )*
+        $(
+            #[doc = concat!("Derived from the stream scheme `", stringify!($stream), "` of the catalogue: both of its parts at the sender.")]
+            pub type $Stream = Config<schemes::$stream::Params>;
+
+            impl Law for schemes::$stream::Params {
+                type Control = AtSender<schemes::$stream::Sender, schemes::$stream::Receiver>;
+                const SCHEME: Scheme = schemes::$stream::SCHEME;
+                const IN_SEGMENTS: bool = false;
+
+                fn control(&self, setup: &Setup) -> Self::Control {
+                    AtSender::new(schemes::$stream::sender(self, setup), schemes::$stream::receiver(self, setup))
+                }
+            }
+        )*
+
+        /// Names of the schemes, as in the catalogue.
+        pub const NAMES: &[&str] = &[$(stringify!($window),)* $(stringify!($stream),)*];
+
+        /// The scheme called `name` with these parameters and this [seed](Config::seed); `None` if there is no such scheme.
+        ///
+        /// # Errors
+        ///
+        /// A parameter that the scheme does not have, or a value out of its range.
+        pub fn by_name(
+            name: &str,
+            given: &[(String, ParamValue)],
+            seed: u64,
+        ) -> Result<Option<Arc<dyn ControllerFactory + Send + Sync>>, ParamError> {
+            Ok(match name {
+                $(stringify!($window) => Some(Arc::new($Window::with(given)?.seed(seed))),)*
+                $(stringify!($stream) => Some(Arc::new($Stream::with(given)?.seed(seed))),)*
+                _ => None,
+            })
+        }
+    };
+}
+
+laws! {
+    window {
+        aimd: Aimd,
+        bbr: Bbr,
+        bic: Bic,
+        cubic: Cubic,
+        ledbat: Ledbat,
+        ledbat_pp: LedbatPp,
+        reno: Reno,
+        tcp_lp: TcpLp,
+    }
+    stream {
+        cvihis: Cvihis,
+        tfrc: Tfrc,
+    }
+}
+
+impl Cvihis {
+    /// Background mode: yields to other traffic.
+    pub fn background() -> Self {
+        Self::in_mode(schemes::cvihis::Mode::Background)
+    }
+
+    /// Real-time mode: takes its share.
+    pub fn real_time() -> Self {
+        Self::in_mode(schemes::cvihis::Mode::RealTime)
+    }
+
+    fn in_mode(mode: schemes::cvihis::Mode) -> Self {
+        Self::new(schemes::cvihis::Params { mode, ..Default::default() })
+    }
+}
