@@ -64,6 +64,7 @@ tcp = { delayed_ack = false }
 [[flows]]
 name = "talk"
 scheme = "mca"
+multicast = true
 start = "1 s"
 
 [record]
@@ -90,7 +91,7 @@ def build(**changes: Any) -> tw.Scenario:
         ),
         "flows": [
             tw.Flow("reno", count=2, scheme="reno", start_spread="0.5 s", tcp={"delayed_ack": False}),
-            tw.Flow("talk", scheme="mca", start="1 s"),
+            tw.Flow("talk", scheme="mca", multicast=True, start="1 s"),
         ],
         "record": tw.Record(every="500 ms", series=["rate", "backlog"], events=True),
         "expect": {"link.bottleneck.utilisation": ">= 0.5", "flow.talk.goodput": "<= 1 kbit/s"},

@@ -12,7 +12,7 @@ LOSSY = tw.Link(rate="5 Mbit/s", delay="10 ms", buffer="20 packets", loss=0.01)
 
 HERE = [
     tw.Flow("bulk", scheme="reno", from_="a", to="b", start_spread="1 s"),
-    tw.Flow("talk", scheme="mca", from_="a", to="b", start="1 s"),
+    tw.Flow("talk", scheme="mca", multicast=True, from_="a", to="b", start="1 s"),
     tw.Flow("noise", source={"kind": "poisson", "rate": "500 kbit/s"}, from_="a", to="b"),
     tw.Flow(
         "web", arrivals={"rate": 2.0, "size": "20 kB", "size_shape": 1.5}, scheme="reno", from_="a", to="b"
@@ -20,7 +20,7 @@ HERE = [
 ]
 
 ELSEWHERE = [
-    tw.Flow("other", scheme="mca", from_="c", to="d", start_spread="1 s"),
+    tw.Flow("other", scheme="mca", multicast=True, from_="c", to="d", start_spread="1 s"),
     tw.Flow("more", scheme="reno", count=3, from_="c", to="d", churn={"on": "1 s", "off": "1 s"}),
 ]
 

@@ -1,5 +1,6 @@
 """What holds of every run, whatever the scenario. The core checks by itself that no packet is lost without a reason."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,8 @@ FLOWS = st.lists(
             },
         ),
         st.fixed_dictionaries(
-            {"scheme": st.just("mca")}, optional={"churn": st.just({"on": "1 s", "off": "1 s"})}
+            {"scheme": st.just("mca"), "multicast": st.just(True)},
+            optional={"churn": st.just({"on": "1 s", "off": "1 s"})},
         ),
         st.fixed_dictionaries({"source": st.fixed_dictionaries({"kind": st.just("poisson"), "rate": RATES})}),
     ),
@@ -42,6 +44,9 @@ EVENTS = st.lists(
 )
 
 
+@pytest.mark.filterwarnings(
+    "ignore::thalweg.errors.ScenarioWarning"
+)  # random events change what is so already
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), LINKS, FLOWS, EVENTS)
 def test_what_holds_of_every_run(seed, bottleneck, flows, events):
