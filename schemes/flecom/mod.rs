@@ -51,6 +51,8 @@ contract::params! {
     b: f64 = 1.25, within 0.0..=1000.0, from "VARIANT: 1.25";
     /// Links: measurement interval of the queueing delay.
     interval: Duration = Duration::from_millis(60), within "1 us"..="100 s", from "our choice: chosen in a model to fit what MA24 says";
+    /// Links: size of the reduction that Data carries, before it is limited.
+    step: Step = Step::Change, from "our choice: VARIANT; level: MA24 §6.2.2, the step is calculated on the level of network congestion";
     /// Links: maximum reduction that Data carries.
     max_cut: f64 = 0.1, within 0.0..=0.99, from "our choice: chosen in a model; the abstract has windows constrained moderately";
     /// Forwarders: part of its share that a next hop loses with a reduction.
@@ -69,6 +71,22 @@ contract::params! {
     loss: f64 = 0.5, within 0.01..=1.0, from "our choice: as PCON";
 }
 
+<<<<<<< HEAD
+=======
+contract::choice! {
+    /// Size of a reduction.
+    pub enum Step {
+        /// The relative change of the queueing delay that would bring p back to 0.
+        Change = "change",
+        /// p, the level of congestion.
+        Level = "level",
+    }
+}
+
+/// The part at a consumer.
+pub type Control = Edge;
+
+>>>>>>> d03a1f0 (ndnSieve: readings of what the paper leaves open; a graded step of FleCom and a queue in bytes among them; what abstracts of CoopCon and FleCom claim, in random graphs)
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
     Control::new(params, setup)

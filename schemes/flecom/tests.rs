@@ -7,7 +7,7 @@ use contract::{
 use units::{Bytes, Duration, Rate};
 
 use super::trend::{Trend, change, cut_of};
-use super::{Params, Trends, control, link, strategy};
+use super::{Params, Step, Trends, control, link, strategy};
 use crate::shared::forwarders::{Crossroads, Gate, Outcome, data, faces, interest};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
@@ -68,6 +68,20 @@ fn the_trend_is_looked_at_every_60_ms_and_reacts_at_once() {
     trend.on_departure(start, 0.1, &params);
     trend.on_departure(start + ms(60), 0.006, &params);
     near(trend.value, (0.125 * 0.095 + 0.125_f64 + 0.125 * 0.001 - 1.25 * 0.094).max(0.0));
+}
+
+#[test]
+fn a_graded_step_is_the_level_of_congestion_up_to_the_maximum() {
+    let params = Params { step: Step::Level, ..Params::default() };
+    let mut trend = Trend::default();
+    let start = Gate::new(Vec::new()).now;
+    trend.on_departure(start, 0.010, &params);
+    // 0.125·0.005 + 1.25·0.010
+    near(trend.cut, 0.013125);
+    trend.on_departure(start + ms(60), 0.2, &params);
+    // + 0.125·0.195 + 1.25·0.190 is 0.275
+    near(trend.value, 0.275);
+    near(trend.cut, 0.1);
 }
 
 fn gate(hops: u32) -> (Gate, Trends) {

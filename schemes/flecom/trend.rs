@@ -3,7 +3,7 @@
 use contract::Packet;
 use units::Time;
 
-use super::Params;
+use super::{Params, Step};
 
 /// A queue, by what leaves it. Times are in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,7 +31,10 @@ impl Trend {
         (self.value, self.waited) = (p.clamp(0.0, 1.0), waited);
         // our choice: congested is what waits too long and has p > 0
         if waited > target && self.value > 0.0 {
-            let cut = -change(waited, self.value, target, params);
+            let cut = match params.step {
+                Step::Change => -change(waited, self.value, target, params),
+                Step::Level => self.value,
+            };
             self.cut = self.cut.max(cut.clamp(0.0, params.max_cut));
         }
         true

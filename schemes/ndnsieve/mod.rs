@@ -45,8 +45,8 @@ params! {
     th2: f64 = 0.9, within 0.01..=1.0, from "SIEVE Table 3";
     /// Reference of th2: the queue limit, or the packets of `severe`.
     level: Level = Level::Profile, from "our choice: literal takes the limit of 500 packets, of which 450 are 0.4 s at 10 Mbit/s; calibrated takes packets";
-    /// Backlog in packets above which congestion is severe, if `level` is packets: occupancy is then th2 · q / this, at most 1.
-    severe: u32 = 3, within 1..=1000000, from "our choice: MODEL; the queue that keeps a link busy while windows move by one";
+    /// Backlog in packets above which congestion is severe, if `level` is packets: occupancy is then th2 · q / this, at most 1; with 0 any waiting packet is severe.
+    severe: u32 = 3, within 0..=1000000, from "our choice: MODEL; the queue that keeps a link busy while windows move by one. 0: NFD's send queue length is in bytes, and one Data packet has more than th2 · 500";
     /// Time of the decision on severity.
     detection: Detection = Detection::Profile, from "our choice: SIEVE §5.1 speaks of a detection period and gives none; literal decides at every departure";
     /// Detection period, where there is one: severity in the next is decided by the minimum queue in this.

@@ -63,6 +63,7 @@ impl Rules {
         match self.severe {
             None => filled,
             // differs: Q is the queue of which th2 is severe, not the limit
+            Some(0) => f64::from(backlog.min(1)),
             Some(severe) => (f64::from(backlog) * self.th2 / f64::from(severe)).min(1.0),
         }
     }

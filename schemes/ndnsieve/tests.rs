@@ -50,6 +50,14 @@ fn occupancy_is_of_the_limit_or_of_the_packets_that_are_severe() {
     assert_eq!(rules.occupancy(400, 0.8), 1.0);
 }
 
+/// A Data packet of 1100 bytes that waits is more than 0.9 of 500, if bytes are compared with packets.
+#[test]
+fn with_a_level_of_nothing_one_packet_that_waits_is_severe() {
+    let rules = Rules::new(&Params { severe: 0, ..Params::default() });
+    assert_eq!([0, 1, 2].map(|q| rules.occupancy(q, f64::from(q) / 500.0)), [0.0, 1.0, 1.0]);
+    assert_eq!([0, 1].map(|q| rules.state(0.9, q, 0.0)), [State::Mild, State::Severe]);
+}
+
 #[test]
 fn the_metric_of_a_link_is_ten_loads_times_e_to_the_occupancy() {
     assert_eq!(metric(0.0, 0.9), 0.0);

@@ -9,9 +9,21 @@ import numpy as np
 import pytest
 
 import thalweg_papers as papers
+from thalweg import Scenario
 from thalweg_papers import _judge
 from thalweg_papers._base import Samples, Scale
-from thalweg_papers.ndnsieve import PAPER, measures, path_measures, rule_measures, scenarios
+from thalweg_papers.ndnsieve import (
+    PAPER,
+    abstracts,
+    extracts,
+    measures,
+    path_measures,
+    readings,
+    rule_measures,
+    scenarios,
+    signals,
+)
+from thalweg_papers.ndnsieve.keys import Key
 
 
 def test_the_claims_are_all_there():
@@ -240,3 +252,86 @@ def test_a_queue_is_calm_when_it_has_been_short_for_a_while():
     # short from 0.5 to 0.6 s, which is not 0.2 s, then from 0.7 s on
     assert others._calm(times, queue) == pytest.approx(0.7, abs=0.021)
     assert others._calm(times, np.full(100, 300.0)) == pytest.approx(2.0)
+
+
+# --- readings, and what abstracts of others claim ----------------------------------------------------------------------
+
+
+def test_options_of_ndnsieve_reach_all_three_parts_of_the_calibrated_profile_only():
+    change = readings.sieve(severe=0)
+    tree = scenarios.scene_tree("dumbbell")("calibrated", Scale())
+    change(tree)
+    chosen = {"profile": "calibrated", "severe": 0}
+    assert tree["ndn"]["link_params"] == tree["sdn"]["app_params"] == chosen
+    assert all(flow["params"] == chosen for flow in tree["flows"])
+    for way in ("literal", "pcon"):
+        other = scenarios.scene_tree("dumbbell")(way, Scale())
+        change(other)
+        assert other == scenarios.scene_tree("dumbbell")(way, Scale())
+
+
+def test_several_prefixes_have_a_consumer_each_and_count_as_one():
+    tree = scenarios.scene_tree("three flows")("calibrated", Scale())
+    readings.prefixes(2)(tree)
+    assert [(flow["group"], flow["prefix"]) for flow in tree["flows"]][:3] == [
+        ("C1", "/1/1"),
+        ("C1", "/1/2"),
+        ("C2", "/2/1"),
+    ]
+    assert [row["prefix"] for row in tree["producers"]] == [flow["prefix"] for flow in tree["flows"]]
+    tree["duration"] = "4 s"
+    result = Scenario.from_tree(tree).run(seed=1)
+    of_first = [row for row in result.flows.to_dicts() if row["group"] == "C1"]
+    assert len(of_first) == 2
+    mean, deviation = extracts.pooled(of_first)
+    assert mean == pytest.approx(
+        sum(1e3 * row["delay_s"] * row["arrived_packets"] for row in of_first)
+        / sum(row["arrived_packets"] for row in of_first)
+    )
+    assert deviation >= min(1e3 * row["delay_std_s"] for row in of_first)
+
+
+def test_deviations_of_two_flows_have_the_distance_of_their_means_in_them():
+    def flow(mean_ms, deviation_ms, segments):
+        return {"delay_s": mean_ms / 1e3, "delay_std_s": deviation_ms / 1e3, "arrived_packets": segments}
+
+    # 1, 3 and 5, 7: a mean of 4, squares of 9, 1, 1 and 9
+    assert extracts.pooled([flow(2, 1, 2), flow(6, 1, 2)]) == pytest.approx((4.0, 5**0.5))
+    assert extracts.pooled([flow(2, 1, 2)]) == pytest.approx((2.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("params", "packets"),
+    [
+        ({"level": "profile", "profile": "calibrated"}, 3),
+        ({"level": "profile", "profile": "literal"}, 450),
+        ({"level": "limit", "profile": "calibrated"}, 450),
+        ({"level": "packets", "profile": "literal"}, 3),
+    ],
+)
+def test_the_level_of_a_sieve_is_that_of_its_parameters(params, packets):
+    assert signals.level({"severe": 3, "th2": 0.9, **params}) == packets
+
+
+def test_graphs_are_connected_have_two_links_for_each_router_and_stay_the_same():
+    made = abstracts.graph(1)
+    assert made == abstracts.graph(1) != abstracts.graph(2)
+    assert len(made.links) == len(set(made.links)) == 3 + abstracts.JOINS * (abstracts.ROUTERS - 3)
+    reached = {0}
+    for _ in range(abstracts.ROUTERS):
+        reached |= {end for link in made.links if reached & set(link) for end in link}
+    assert len(reached) == abstracts.ROUTERS
+    assert len(set(made.ends)) == 2 * abstracts.PAIRS
+    # some routers have many links
+    assert max(sum(node in link for link in made.links) for node in range(abstracts.ROUTERS)) >= 8
+
+
+def test_abstracts_are_judged_graph_by_graph():
+    cases = {
+        (Key.GRAPHS, variant): [{"mbps": 12.0 if variant.startswith("coopcon") else 10.0}] * 2
+        for variant in abstracts.VARIANTS
+    }
+    assert judged("AX-1", Samples(cases)) == "reproduced"
+    assert judged("AX-2", Samples(cases)) == "not reproduced"
+    found = abstracts.coopcon(Samples(cases))
+    assert found["ratio"].values == pytest.approx((1.2,) * abstracts.GRAPHS)

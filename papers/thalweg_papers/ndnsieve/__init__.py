@@ -13,6 +13,7 @@ PAPER = Paper(
     experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
+    readings=call_loader(__name__, "readings", "readings"),
     quick_factor=1.0,
 )
 """Ma et al. 2024: three scenarios, four schemes, two profiles of ndnSieve."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._base import Experiment, ExperimentKey
-from . import extracts, others, scenarios
+from . import abstracts, extracts, others, scenarios
 from .keys import Key
 
 SEEDS = 10
@@ -102,6 +102,17 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             seeds=3,
             quick_seeds=1,
             weight=0.2,
+        ),
+        Experiment(
+            Key.GRAPHS,
+            "CoopCon and FleCom in random graphs",
+            abstracts.VARIANTS,
+            abstracts.tree,
+            abstracts.kept,
+            seeds=2,
+            quick_seeds=1,
+            weight=0.6,
+            schemes=(("pcon", "coopcon"), ("pcon", "flecom")),
         ),
     )
 }

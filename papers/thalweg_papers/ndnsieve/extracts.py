@@ -33,19 +33,26 @@ def network(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Rates of consumers and of R1's two interfaces, delays, losses, moves and counters."""
     flows = result.flows.sort("flow").to_dicts()
     names = [f"flow.{row['flow']}" for row in flows]
+    groups = list(dict.fromkeys(row["group"] for row in flows))
+    consumers = [[row for row in flows if row["group"] == group] for group in groups]
     return {
         "times_s": np.arange(1, round(DURATION_S / BIN_S) + 1) * BIN_S,
-        "throughput": _bins(result, "throughput", names),
+        "throughput": np.stack(
+            [
+                _bins(result, "throughput", [f"flow.{row['flow']}" for row in rows]).sum(axis=0)
+                for rows in consumers
+            ]
+        ),
         "faces": _bins(result, "utilisation", [f"link.{face}.backward" for face in FACES]) * MBPS * 1e6,
-        "delay_ms": np.array([1e3 * row["delay_s"] for row in flows]),
-        "std_ms": np.array([1e3 * row["delay_std_s"] for row in flows]),
-        "boxes_ms": _boxes(flows),
+        "delay_ms": np.array([pooled(rows)[0] for rows in consumers]),
+        "std_ms": np.array([pooled(rows)[1] for rows in consumers]),
+        "boxes_ms": _boxes(result, groups),
         "delay_bins_ms": _delays(result, names),
-        "first_s": np.array([row["started_s"] for row in flows]),
-        "marks": np.array([float(row["marks"] or 0) for row in flows]),
+        "first_s": np.array([min(row["started_s"] for row in rows) for rows in consumers]),
+        "marks": np.array([float(sum(row["marks"] or 0 for row in rows)) for rows in consumers]),
         "lost": _lost(result),
         "moves_s": _read.events(result, "prefix_moved")[0],
-        "rise_error": _rise_error(result),
+        "rise_error": _rise_error(result, names[0]),
         **counters(result, _variant, _scale),
         **_loads(result),
     }
@@ -66,9 +73,21 @@ def _bins(result: Any, series: str, subjects: list[str], bin_s: float = BIN_S) -
     return np.stack([row.reshape(-1, size).mean(axis=1) for row in rows])
 
 
-def _boxes(flows: list[dict[str, Any]]) -> Any:
+def pooled(rows: list[dict[str, Any]]) -> tuple[float, float]:
+    """Mean and standard deviation of the delays of all segments of a consumer's flows, in ms."""
+    means, deviations = (np.array([1e3 * row[key] for row in rows]) for key in ("delay_s", "delay_std_s"))
+    if len(rows) == 1:
+        return float(means[0]), float(deviations[0])
+    segments = np.array([row["arrived_packets"] for row in rows], dtype=float)
+    mean = float(np.average(means, weights=segments))
+    return mean, float(np.sqrt(np.average(deviations**2 + (means - mean) ** 2, weights=segments)))
+
+
+def _boxes(result: Any, groups: list[str]) -> Any:
     """Percentiles of each consumer's delays, in ms: a row for each consumer."""
-    return np.array([[1e3 * row[f"delay_p{percent}_s"] for percent in PERCENTILES] for row in flows])
+    return np.array(
+        [[1e3 * result[f"flows.{group}.delay_p{percent}"] for percent in PERCENTILES] for group in groups]
+    )
 
 
 def _delays(result: Any, names: list[str]) -> Any:
@@ -86,10 +105,10 @@ def _lost(result: Any) -> float:
     return float(rows.filter(~polars.col("link").str.starts_with("control"))["drops_queue_full"].sum())
 
 
-def _rise_error(result: Any) -> float:
-    """Packets by which C1's window differs from 1 + what arrived, at most, before it first falls."""
-    window = _grid(result, "window", "flow.C1") / (DATA_BITS / 8)
-    arrived = np.cumsum(_grid(result, "throughput", "flow.C1")) * EVERY_S / DATA_BITS
+def _rise_error(result: Any, flow: str) -> float:
+    """Packets by which a flow's window differs from 1 + what arrived, at most, before it first falls."""
+    window = _grid(result, "window", flow) / (DATA_BITS / 8)
+    arrived = np.cumsum(_grid(result, "throughput", flow)) * EVERY_S / DATA_BITS
     falls = np.flatnonzero(np.diff(window) < 0)
     until = int(falls[0]) if len(falls) else len(window)
     return float(np.nanmax(np.abs(window[:until] - 1 - arrived[:until])))

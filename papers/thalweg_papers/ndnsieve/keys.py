@@ -18,3 +18,4 @@ class Key(ExperimentKey):
     RATES = "rates"
     SIZES = "sizes"
     LOST_PACKETS = "lost packets"
+    GRAPHS = "graphs"

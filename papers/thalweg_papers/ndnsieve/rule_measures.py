@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._base import Measured, Quantity, Samples, measure
+from .._base import Measured, Quantity, Sample, Samples, measure
 from .._common import jain
 from . import scenarios
 from .keys import Key
@@ -36,10 +36,15 @@ def _defaults() -> Measured:
     return {name: Quantity((float(known[name]),)) for name in ("th1", "th2")}
 
 
+def _signals_over_loaded(sample: Sample) -> float:
+    """Not-a-number where no link was ever used that much."""
+    return float(sample["signals"] / sample["loaded"]) if sample["loaded"] else float("nan")
+
+
 @measure(*SCENES)
 def loaded(samples: Samples) -> Measured:
     """Signals over ports and periods whose link was used for more than th1: free and mild in a running network."""
-    found = [each(samples, scene, "calibrated", lambda s: s["signals"] / s["loaded"]) for scene in SCENES]
+    found = [each(samples, scene, "calibrated", _signals_over_loaded) for scene in SCENES]
     return {f"signals_over_loaded_{i}": quantity for i, quantity in enumerate(found, 1)}
 
 

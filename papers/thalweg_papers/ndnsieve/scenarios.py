@@ -103,22 +103,22 @@ CONSUMERS = {"dumbbell": 2, "two ways": 1, "three flows": 3}
 STARTS_S = {"dumbbell": (0, 0), "two ways": (0,), "three flows": (0, 1, 2)}
 
 
-def _wire(name: str, near: str, far: str, mbps: float = MBPS, delay: str = "10 ms") -> Tree:
+def wire(name: str, near: str, far: str, mbps: float = MBPS, delay: str = "10 ms") -> Tree:
     """A link; `near` is the end towards consumers, so that Data go backward."""
     return link(name, near, far, rate=f"{mbps:g} Mbit/s", delay=delay, buffer=BUFFER)
 
 
 def wires(scene: str, mbps: float = MBPS) -> list[Tree]:
     """The links of a scenario."""
-    access = [_wire(f"c{i}", f"c{i}", "r1", mbps) for i in range(1, CONSUMERS[scene] + 1)]
+    access = [wire(f"c{i}", f"c{i}", "r1", mbps) for i in range(1, CONSUMERS[scene] + 1)]
     if scene == "dumbbell":
-        inner = [_wire("core", "r1", "r2", mbps)]
-        return access + inner + [_wire(f"p{i}", "r2", f"p{i}", mbps) for i in (1, 2)]
-    inner = [_wire("260", "r1", "r2", mbps), _wire("261", "r1", "r3", mbps)]
+        inner = [wire("core", "r1", "r2", mbps)]
+        return access + inner + [wire(f"p{i}", "r2", f"p{i}", mbps) for i in (1, 2)]
+    inner = [wire("260", "r1", "r2", mbps), wire("261", "r1", "r3", mbps)]
     if scene == "two ways":
-        return access + inner + [_wire("p1", "r2", "p1", mbps), _wire("p2", "r3", "p2", mbps)]
-    inner.append(_wire("back", "r3", "r2", mbps, "15 ms"))
-    return access + inner + [_wire(f"p{i}", "r2", f"p{i}", mbps, "1 ms") for i in (1, 2, 3)]
+        return access + inner + [wire("p1", "r2", "p1", mbps), wire("p2", "r3", "p2", mbps)]
+    inner.append(wire("back", "r3", "r2", mbps, "15 ms"))
+    return access + inner + [wire(f"p{i}", "r2", f"p{i}", mbps, "1 ms") for i in (1, 2, 3)]
 
 
 def network(scene: str, way: Way, title: str, *, mbps: float = MBPS) -> Tree:
@@ -217,12 +217,12 @@ def side_by_side(variant: str, _scale: Scale) -> Tree:
     producers: dict[int, Any] = {}
     for k in range(count):
         links += [
-            *(_wire(f"c{i}", f"c{i}", f"a{k}") for i in (2 * k + 1, 2 * k + 2)),
-            _wire(f"core{k}", f"a{k}", f"b{k}"),
-            *(_wire(f"p{i}", f"b{k}", f"p{i}") for i in (2 * k + 1, 2 * k + 2)),
+            *(wire(f"c{i}", f"c{i}", f"a{k}") for i in (2 * k + 1, 2 * k + 2)),
+            wire(f"core{k}", f"a{k}", f"b{k}"),
+            *(wire(f"p{i}", f"b{k}", f"p{i}") for i in (2 * k + 1, 2 * k + 2)),
         ]
         producers |= {i: f"p{i}" for i in (2 * k + 1, 2 * k + 2)}
-    links += [_wire(f"join{k}", f"b{k - 1}", f"a{k}") for k in range(1, count)]
+    links += [wire(f"join{k}", f"b{k - 1}", f"a{k}") for k in range(1, count)]
     title = f"ndnSieve counters, {variant} routers"
     tree = with_links(WAYS["calibrated"], title, SIZES_S, links, producers, (0,) * len(producers))
     tree.pop("record")

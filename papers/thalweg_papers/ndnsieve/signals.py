@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -13,14 +14,23 @@ from .keys import Key
 from .measures import each, profiled
 from .scenarios import EVERY_S, PERIOD_S, QUEUE_PACKETS, SCENES, wires
 
-LEVELS = {"calibrated": 3, "literal": 450}
-"""Packets in a queue up to which congestion is not severe, by profile."""
+SIEVES = ("calibrated", "literal")
+"""Schemes that have a sieve."""
+
+
+def level(params: Mapping[str, Any]) -> int:
+    """Packets in a queue up to which congestion is not severe, by the parameters of the part at links."""
+    reference = params["level"]
+    if reference == "profile":
+        reference = "packets" if params["profile"] == "calibrated" else "limit"
+    return int(params["severe"] if reference == "packets" else round(params["th2"] * QUEUE_PACKETS))
 
 
 def read(result: Any, scene: Key, way: str) -> Sample:
     """Of each signal the queue and whether it passed, of each order the metrics, and what was marked."""
-    if way not in LEVELS:
+    if way not in SIEVES:
         return {}
+    most = level(result.plan["ndn"]["link_params"])
     signals = _rows(result, ("signal_mild", "signal_sieved"))
     passed = np.array([event == "signal_mild" for _, event, _ in signals], dtype=bool)
     times = np.array([time for time, _, _ in signals])
@@ -33,8 +43,8 @@ def read(result: Any, scene: Key, way: str) -> Sample:
     return {
         "signal_error": _error(result, times, ports, held),
         "load_least": float(loads.min()) if len(loads) else float("nan"),
-        "mild_over": float(held[passed].max() if passed.any() else 0.0) - LEVELS[way],
-        "sieved_over": float(held[~passed].min() if (~passed).any() else QUEUE_PACKETS) - LEVELS[way],
+        "mild_over": float(held[passed].max() if passed.any() else 0.0) - most,
+        "sieved_over": float(held[~passed].min() if (~passed).any() else QUEUE_PACKETS) - most,
         "commands_without": float(sum(index is None for index in ordered)),
         "metric_least": float(metrics.min()) if len(metrics) else float("nan"),
         "metric_most": float(metrics.max()) if len(metrics) else float("nan"),
@@ -46,7 +56,7 @@ def read(result: Any, scene: Key, way: str) -> Sample:
                 if index is not None and ports[index] is not None
             )
         ),
-        **_marks(result, LEVELS[way]),
+        **_marks(result, most),
     }
 
 
@@ -110,10 +120,10 @@ def _worse(result: Any) -> int:
     )
 
 
-def _marks(result: Any, level: int) -> Sample:
+def _marks(result: Any, most: int) -> Sample:
     """Marks of queues that never passed a level, and all."""
     rows = [row for row in result.links.to_dicts() if not row["link"].startswith("control")]
-    below = sum(row["marked_packets"] for row in rows if row["queue_max_packets"] <= level)
+    below = sum(row["marked_packets"] for row in rows if row["queue_max_packets"] <= most)
     return {"marks_below": float(below), "marks_all": float(sum(row["marked_packets"] for row in rows))}
 
 

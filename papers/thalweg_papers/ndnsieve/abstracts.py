@@ -1,0 +1,132 @@
+"""What abstracts of CoopCon and FleCom claim over PCON: scenarios, what is kept, measures.
+
+They speak of a topology of BRITE and give no parameters. Here: routers on a square that join one after the other, each with
+two links, to others by degree, as BRITE's model of Barabási and Albert; five such graphs take the place of seeds.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from .._base import Measured, Quantity, Sample, Samples, Scale, Tree, measure
+from .._common import custom
+from .keys import Key
+from .scenarios import CONSUMER, DATA, DURATION_S, JITTER, WAYS, wire
+
+ROUTERS = 50
+JOINS = 2
+"""Links of a router that joins."""
+ACROSS_MS = 20.0
+"""Delay along a side of the square; a millisecond at least."""
+PAIRS = 10
+"""Consumers, each with a producer of its own; all of them at different routers."""
+SPREAD = "1 s"
+GRAPHS = 5
+SCHEMES = ("pcon", "coopcon", "flecom")
+STORE = {"policy": "lru", "size": 1000}
+CATALOGUE = {"pattern": "zipf", "contents": 200, "segments": 50, "exponent": 1.0}
+"""With content stores consumers ask for contents by popularity; five ask for each of two catalogues."""
+CATALOGUES = 2
+
+VARIANTS = tuple(
+    f"{way}, {where} {graph}"
+    for way in SCHEMES
+    for where in ("graph", "stores")
+    for graph in range(1, GRAPHS + 1)
+)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Routers by number, on a square of side 1, and their links."""
+
+    places: list[tuple[float, float]]
+    links: list[tuple[int, int]]
+    ends: list[int]
+    """Routers with consumers, then those with producers."""
+
+
+def graph(number: int) -> Graph:
+    """One of the graphs: always the same for the same number."""
+    chance = random.Random(number)
+    places = [(chance.random(), chance.random()) for _ in range(ROUTERS)]
+    links = [(0, 1), (0, 2), (1, 2)]
+    for new in range(3, ROUTERS):
+        # a router is listed as often as it has links
+        ends = [end for link in links for end in link]
+        others: list[int] = []
+        while len(others) < JOINS:
+            other = chance.choice(ends)
+            if other not in others:
+                others.append(other)
+        links += [(other, new) for other in others]
+    return Graph(places, links, chance.sample(range(ROUTERS), 2 * PAIRS))
+
+
+def tree(variant: str, _scale: Scale) -> Tree:
+    """`SCHEME, graph NUMBER`, or with content stores `SCHEME, stores NUMBER`."""
+    name, _, rest = variant.partition(", ")
+    where, _, number = rest.partition(" ")
+    way, made, stores = WAYS[name], graph(int(number)), where == "stores"
+    wires = [
+        wire(f"{a}-{b}", f"r{a}", f"r{b}", delay=f"{_delay_ms(made, a, b):.3f} ms") for a, b in made.links
+    ]
+    sources = CATALOGUES if stores else PAIRS
+    flows = [
+        {
+            "name": f"C{i + 1}",
+            "network": "ndn",
+            "scheme": way.scheme,
+            "from": f"r{made.ends[i]}",
+            "prefix": f"/{i % sources + 1}",
+            "start_spread": SPREAD,
+            "consumer": {**CONSUMER, "jitter": JITTER, **(CATALOGUE if stores else {})},
+        }
+        for i in range(PAIRS)
+    ]
+    producers = [{"prefix": f"/{k + 1}", "node": f"r{made.ends[PAIRS + k]}", **DATA} for k in range(sources)]
+    return custom(
+        f"ndnSieve paper, abstracts: {variant}",
+        DURATION_S,
+        wires,
+        flows,
+        ndn={**way.ndn, **({"store": STORE} if stores else {})},
+        producers=producers,
+    )
+
+
+def _delay_ms(made: Graph, a: int, b: int) -> float:
+    return max(1.0, ACROSS_MS * math.dist(made.places[a], made.places[b]))
+
+
+def kept(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """All consumers' throughput together."""
+    return {"mbps": sum(row["throughput_bps"] for row in result.flows.to_dicts()) / 1e6}
+
+
+def _totals(samples: Samples, way: str, where: str) -> Quantity:
+    cases = [samples[Key.GRAPHS, f"{way}, {where} {number}"] for number in range(1, GRAPHS + 1)]
+    means = tuple(sum(run["mbps"] for run in runs) / len(runs) for runs in cases)
+    return Quantity(means, "Mbit/s")
+
+
+def _over_pcon(way: str, where: str) -> Any:
+    """Total of a scheme over PCON's, graph by graph."""
+
+    def found(samples: Samples) -> Measured:
+        ours, pcon = (_totals(samples, one, where) for one in (way, "pcon"))
+        return {
+            "ratio": Quantity(tuple(a / b for a, b in zip(ours.values, pcon.values, strict=True))),
+            way: ours,
+            "pcon": pcon,
+        }
+
+    return found
+
+
+coopcon = measure(Key.GRAPHS)(_over_pcon("coopcon", "graph"))
+flecom = measure(Key.GRAPHS)(_over_pcon("flecom", "graph"))
+flecom_with_stores = measure(Key.GRAPHS)(_over_pcon("flecom", "stores"))
