@@ -71,8 +71,6 @@ contract::params! {
     loss: f64 = 0.5, within 0.01..=1.0, from "our choice: as PCON";
 }
 
-<<<<<<< HEAD
-=======
 contract::choice! {
     /// Size of a reduction.
     pub enum Step {
@@ -83,10 +81,6 @@ contract::choice! {
     }
 }
 
-/// The part at a consumer.
-pub type Control = Edge;
-
->>>>>>> d03a1f0 (ndnSieve: readings of what the paper leaves open; a graded step of FleCom and a queue in bytes among them; what abstracts of CoopCon and FleCom claim, in random graphs)
 /// Makes the congestion control of one consumer.
 pub fn control(params: &Params, setup: &Setup) -> Control {
     Control::new(params, setup)
