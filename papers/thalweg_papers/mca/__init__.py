@@ -13,5 +13,6 @@ PAPER = Paper(
     experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
+    readings=call_loader(__name__, "readings", "readings"),
 )
 """J. Li, S. Kalyanaraman (Rensselaer Polytechnic Institute): experiments, measures, figures and claims."""

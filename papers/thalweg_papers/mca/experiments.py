@@ -63,22 +63,6 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             weight=10,
         ),
         Experiment(
-            Key.ONE_BOTTLENECK_STANDARD,
-            "§4.1 with the deviation of the round-trip time as RFC 6298 updates it",
-            ("lossless",),
-            lambda variant, scale: scenarios.one_bottleneck(f"{variant}-standard", scale),
-            extracts.one_bottleneck,
-            weight=13,
-        ),
-        Experiment(
-            Key.STAR_STANDARD,
-            "§4.3 with the deviation of the round-trip time as RFC 6298 updates it",
-            ("lossless", "lossy"),
-            lambda variant, scale: scenarios.star(f"{variant}-standard", scale),
-            extracts.star,
-            weight=10,
-        ),
-        Experiment(
             Key.ONE_BRANCH,
             "§4.3: one branch of the star, where the multicast flow has one receiver",
             ("lossless", "lossy"),
@@ -111,7 +95,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         Experiment(
             Key.CHANGED_PATH,
             "Rules: a path changes",
-            ("shorter", "longer"),
+            ("shorter", "longer", "longer, no end"),
             rules.changed_path,
             rules.keep_changed_path,
         ),
@@ -137,7 +121,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         Experiment(
             Key.FLUID_LIMIT,
             "Rules: accumulation against the queues of random paths, for smaller and smaller packets",
-            tuple(f"path-{path}-{packet}" for packet in rules.FLUID_PACKETS for path in rules.FLUID_PATHS),
+            rules.FLUID,
             rules.fluid,
             rules.keep_fluid,
             seeds=1,
@@ -177,9 +161,9 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         ),
         Experiment(
             Key.CONSTANT_COST,
-            "Cost: groups of 128 to 16 384 receivers",
+            "Cost: 16 384 receivers in groups of 128 to 16 384",
             tuple(str(size) for size in cost.SIZES),
-            lambda variant, scale: cost.group(int(variant), scale.seconds(1.0)),
+            lambda variant, scale: cost.groups(int(variant), cost.RECEIVERS, scale.seconds(cost.LONG_S)),
             rules.keep_one_queue,
             seeds=3,
             quick_seeds=1,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table, take
-from .._common import percent, plain, quick_note, series_table, short, table
+from .._base import Figure, FigureSpec, Samples, Scale, Table, take
+from .._common import percent, plain, quick_note, series_table, table
 from . import measures, scenarios
 from .keys import Key
 
@@ -278,65 +277,6 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Figure:
     )
 
 
-STANDARD = {Key.ONE_BOTTLENECK: Key.ONE_BOTTLENECK_STANDARD, Key.STAR: Key.STAR_STANDARD}
-"""Experiments with the deviation of the round-trip time as RFC 6298 updates it."""
-
-
-def readings(samples: Samples, _scale: Scale) -> Table:
-    """What changes when the deviation of the round-trip time is not updated as the paper prints it, but as usual."""
-    wanted: list[tuple[Key, str, str, float | None, Callable[[Sample], float]]] = [
-        (Key.ONE_BOTTLENECK, "lossless", "drops outside joins (packets)", 0, measures.drops_outside_joins)
-    ]
-    for buffer, _ in BUFFERS:
-        session, receiver, unicast = COUNTS[buffer]
-        wanted += [
-            (Key.STAR, buffer, "multicast over unicast rate", None, measures.rate_ratio),
-            (Key.STAR, buffer, "CIs of the session", session, take("session_indications")),
-            (
-                Key.STAR,
-                buffer,
-                "CIs per receiver without suppression",
-                receiver,
-                take("receiver_indications"),
-            ),
-            (Key.STAR, buffer, "CIs per unicast flow", unicast, take("unicast_indications")),
-            (
-                Key.STAR,
-                buffer,
-                "session over receiver",
-                session / receiver,
-                measures.session_over("receiver"),
-            ),
-            (
-                Key.STAR,
-                buffer,
-                "session over unicast flow",
-                session / unicast,
-                measures.session_over("unicast"),
-            ),
-        ]
-    rows = []
-    for experiment, buffer, name, paper, value in wanted:
-        printed = samples.each(experiment, buffer, value)
-        usual = samples.each(STANDARD[experiment], buffer, value)
-        rows.append(
-            {
-                "experiment": experiment,
-                "buffer": buffer,
-                "quantity": name,
-                "paper": None if paper is None else round(paper, 3),
-                "printed_update": short(printed.mean),
-                "printed_ci95": short(printed.ci95),
-                "usual_update": short(usual.mean),
-                "usual_ci95": short(usual.ci95),
-            }
-        )
-    return table(
-        "Two readings of §3.1.1: the deviation σ of the round-trip time updated as printed (all claims), and as usual",
-        rows,
-    )
-
-
 DYNAMIC_KBPS = (232.0, 10.0)
 """§4.5: mean and standard deviation of the throughput over ten runs, as published."""
 
@@ -386,12 +326,6 @@ def figure_specs() -> list[FigureSpec]:
         FigureSpec("figure-10", "Chain", (Key.CHAIN,), figure_10),
         FigureSpec("figure-12", "Star", (Key.STAR,), figure_12),
         FigureSpec("feedback-counts", "Congestion indications of §4.3", (Key.STAR,), feedback_counts),
-        FigureSpec(
-            "readings",
-            "Two readings of the round-trip time's deviation",
-            (*STANDARD, *STANDARD.values()),
-            readings,
-        ),
         FigureSpec("table-1", "The most congested link", (Key.TRACKING,), table_1),
         FigureSpec("figure-14", "Tracking", (Key.TRACKING,), figure_14),
         FigureSpec("ten-runs", "Dynamic tree", (Key.DYNAMIC_TREE,), ten_runs),

@@ -11,8 +11,6 @@ class Key(ExperimentKey):
     ONE_BOTTLENECK = "one bottleneck"
     CHAIN = "chain"
     STAR = "star"
-    ONE_BOTTLENECK_STANDARD = "one bottleneck, σ as in RFC 6298"
-    STAR_STANDARD = "star, σ as in RFC 6298"
     ONE_BRANCH = "one branch"
     TRACKING = "tracking"
     DYNAMIC_TREE = "dynamic tree"

@@ -407,23 +407,19 @@ def _deviation(quantity: Quantity) -> Measured:
 @measure(Key.ONE_BOTTLENECK, Key.CHAIN, Key.STAR)
 def reacts_before_loss(samples: Samples) -> Measured:
     """Packets lost in the lossless runs after start-up (each would be, or be part of, one indication of loss)."""
-    single = samples[Key.ONE_BOTTLENECK, "lossless"]
-    chain, star = samples[Key.CHAIN, "lossless"], samples[Key.STAR, "lossless"]
+    runs = [samples[key, "lossless"] for key in (Key.ONE_BOTTLENECK, Key.CHAIN, Key.STAR)]
+    by_section = [
+        (drops_outside_joins(single), float(chain["late_drops"]), float(star["late_drops"]))
+        for single, chain, star in zip(*runs, strict=False)
+    ]
+    indications = (sum(s["indications"] for s in of_seed) for of_seed in zip(*runs, strict=False))
     return {
-        "lost_packets": Quantity(
-            tuple(
-                drops_outside_joins(a) + b["late_drops"] + c["late_drops"]
-                for a, b, c in zip(single, chain, star, strict=False)
-            ),
-            "packets",
-        ),
-        "indications": Quantity(
-            tuple(
-                a["indications"] + b["indications"] + c["indications"]
-                for a, b, c in zip(single, chain, star, strict=False)
-            ),
-            "indications",
-        ),
+        "lost_packets": Quantity(tuple(map(sum, by_section)), "packets"),
+        "indications": Quantity(tuple(indications), "indications"),
+        **{
+            f"lost_in_4_{number}": Quantity(lost, "packets")
+            for number, lost in enumerate(zip(*by_section, strict=True), 1)
+        },
     }
 
 

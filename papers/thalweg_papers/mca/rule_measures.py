@@ -65,14 +65,21 @@ def _summed(samples: Samples, *names: str) -> Measured:
 def fluid_limit(samples: Samples) -> Measured:
     """How often accumulation and backlog disagree about there being a queue, and by how much about its size.
 
-    For small and for large packets; `error_shrinks` is the error with large packets over that with small ones.
+    For small and for large packets; `error_shrinks` is the error with large packets over that with small ones, with
+    control packets out of band, and in band.
     """
-    means = {packet: _over_paths(samples, packet) for packet in rules.FLUID_PACKETS}
+    means = {packet: _over_paths(samples, f"{packet}") for packet in rules.FLUID_PACKETS}
     largest, smallest = rules.FLUID_PACKETS[0], rules.FLUID_PACKETS[-1]
-    pairs = zip(means[largest], means[smallest], strict=True)
+    in_band = [_over_paths(samples, f"{packet}-in band") for packet in (largest, smallest)]
+
+    def shrinks(large: list[Sample], small: list[Sample]) -> Quantity:
+        pairs = zip(large, small, strict=True)
+        return Quantity(tuple(a["error_bytes"] / b["error_bytes"] for a, b in pairs), "times")
+
     return {
         "disagreement": Quantity(tuple(s["disagreement"] for s in means[smallest]), "of the time"),
-        "error_shrinks": Quantity(tuple(a["error_bytes"] / b["error_bytes"] for a, b in pairs), "times"),
+        "error_shrinks": shrinks(means[largest], means[smallest]),
+        "error_shrinks_in_band": shrinks(*in_band),
         "false_zero_share": Quantity(tuple(s["false_zero"] for s in means[smallest]), "of the time"),
         "false_positive_share": Quantity(tuple(s["false_positive"] for s in means[smallest]), "of the time"),
         "disagreement_large_packets": Quantity(
@@ -85,7 +92,7 @@ def fluid_limit(samples: Samples) -> Measured:
     }
 
 
-def _over_paths(samples: Samples, packet: int) -> list[Sample]:
+def _over_paths(samples: Samples, packet: str) -> list[Sample]:
     """Mean over the paths, a seed at a time."""
     per_path = [samples[Key.FLUID_LIMIT, f"path-{path}-{packet}"] for path in rules.FLUID_PATHS]
     return [
@@ -96,16 +103,16 @@ def _over_paths(samples: Samples, packet: int) -> list[Sample]:
 
 @measure(Key.CONSTANT_COST)
 def constant_cost(samples: Samples) -> Measured:
-    """Time and agenda entries per packet-hop, the largest group over the smallest; memory per receiver."""
-    small, middle, large = (samples[Key.CONSTANT_COST, str(size)] for size in cost.SIZES)
+    """Time and agenda entries per packet-hop, and memory per receiver: one large group over many small ones."""
+    small, large = (samples[Key.CONSTANT_COST, str(size)] for size in (cost.SIZES[0], cost.SIZES[-1]))
 
-    def growth(key: str, above: Sequence[Sample], below: Sequence[Sample]) -> Quantity:
-        return Quantity(tuple(a[key] / b[key] for a, b in zip(above, below, strict=True)), "ratio")
+    def growth(key: str) -> Quantity:
+        return Quantity(tuple(a[key] / b[key] for a, b in zip(large, small, strict=True)), "ratio")
 
     return {
-        "time_growth": growth("ns_per_hop", large, small),
-        "memory_growth": growth("bytes_per_receiver", large, middle),
-        "entries_growth": growth("entries_per_hop", large, small),
+        "time_growth": growth("ns_per_hop"),
+        "memory_growth": growth("bytes_per_receiver"),
+        "entries_growth": growth("entries_per_hop"),
         **{
             f"ns_per_hop_{size}": samples.each(Key.CONSTANT_COST, str(size), lambda s: s["ns_per_hop"], "ns")
             for size in cost.SIZES
@@ -235,11 +242,19 @@ def _away_from(key: str, wanted: float) -> Callable[[Sample], float]:
 
 @measure(Key.CHANGED_PATH)
 def longer_route(samples: Samples) -> Measured:
-    """Rate from 40 s after the change over that before it, and the queue then; the same of the lowest rate before that."""
+    """Rate from 40 s after the change over that before it, and the queue then; the same of the lowest rate before that.
+
+    `no_end_over_before` is the first of a receiver that the end of an epoch does not resynchronise.
+    """
+
+    def after(variant: str) -> Quantity:
+        return samples.each(
+            Key.CHANGED_PATH, variant, lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
+        )
+
     return {
-        "rate_after_over_before": samples.each(
-            Key.CHANGED_PATH, "longer", lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
-        ),
+        "rate_after_over_before": after("longer"),
+        "no_end_over_before": after("longer, no end"),
         "queue_after_packets": samples.each(Key.CHANGED_PATH, "longer", take("queue_after"), "packets"),
         "lowest_over_before": samples.each(
             Key.CHANGED_PATH, "longer", lambda s: s["lowest_rate_bps"] / s["rate_before_bps"], "ratio"

@@ -139,7 +139,10 @@ TOLERANCE = 1e-4
 
 
 def changed_path(variant: str, _scale: Scale) -> Tree:
-    """One flow well below the capacity of a path that becomes 5 ms shorter, or at its limit on one 40 ms longer."""
+    """One flow well below the capacity of a path that becomes 5 ms shorter, or at its limit on one 40 ms longer.
+
+    In the variant `longer, no end` an epoch never ends, so that nothing resynchronises the receiver afterwards.
+    """
     links = [
         link("access", "s", "r", **FAST),
         link("path", "r", "d", rate="1 Mbit/s", delay="25 ms", buffer=WIDE),
@@ -152,7 +155,9 @@ def changed_path(variant: str, _scale: Scale) -> Tree:
             "MCA rules, shorter path", 20.0, links, flows, ["accumulation", "baseline"], events=events
         )
     events = [{"at": "100 s", "link": "path", "delay": "65 ms"}]
-    tree = custom("MCA rules, longer path", 200.0, links, [mca("m", "s", "d")], events=events)
+    params = {"leave": 0.0} if variant == "longer, no end" else {}
+    flow = mca("m", "s", "d", params=params)
+    tree = custom(f"MCA rules, {variant} path", 200.0, links, [flow], events=events)
     tree["record"] = {"every": "1 s", "series": ["rate", "backlog"]}
     return tree
 
@@ -396,14 +401,15 @@ def keep_silence(result: Any, _variant: str, _scale: Scale) -> Sample:
 def fluid(variant: str, _scale: Scale) -> Tree:
     """A steady flow over a random chain whose links become too slow for it in turn; small packets are nearly fluid.
 
-    The receiver never enters congestion here (threshold 1000 packets), so that it only measures.
+    The receiver never enters congestion here (threshold 1000 packets), so that it only measures: with control packets
+    out of band, as §2.1 has them, or in band, as §2.2.
     """
-    _, path, packet = variant.split("-")
+    _, path, packet, *in_band = variant.split("-")
     random = np.random.default_rng(int(path))
     hops = int(random.integers(2, 6))
     rate_kbps = int(random.integers(800, 1600))
     rate = f"{rate_kbps} kbit/s"
-    links = [link("access", "s", "r0", **FAST)]
+    links = [link("access", "s", "r0", **FAST, **({} if in_band else OUT_OF_BAND))]
     events: list[Tree] = []
     for hop in range(1, hops + 1):
         delay_ms = int(random.integers(1, 6))
@@ -415,6 +421,7 @@ def fluid(variant: str, _scale: Scale) -> Tree:
                 rate=f"{4 * rate_kbps} kbit/s",
                 delay=f"{delay_ms} ms",
                 buffer="1 MB",
+                **({} if in_band else OUT_OF_BAND),
             )
         )
     for number in range(6):
@@ -429,6 +436,7 @@ def fluid(variant: str, _scale: Scale) -> Tree:
         "max_rate": rate,
         "enter": 1000.0,
         "control_interval": "1 ms",
+        "control": "in_band" if in_band else "out_of_band",
     }
     flow = mca("m", "s", f"r{hops}", packet=f"{packet} B", params=params)
     flow["start_spread"] = "0 s"
@@ -444,6 +452,14 @@ def fluid(variant: str, _scale: Scale) -> Tree:
 
 FLUID_PACKETS = (1000, 250, 62)
 FLUID_PATHS = (1, 2, 3, 4, 5)
+OUT_OF_BAND = {"classes": [1, 1]}
+"""A link on which control packets do not wait for data."""
+FLUID = tuple(
+    f"path-{path}-{packet}{band}"
+    for band, packets in (("", FLUID_PACKETS), ("-in band", (FLUID_PACKETS[0], FLUID_PACKETS[-1])))
+    for packet in packets
+    for path in FLUID_PATHS
+)
 
 
 def keep_fluid(result: Any, variant: str, _scale: Scale) -> Sample:

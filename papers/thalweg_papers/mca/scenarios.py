@@ -61,15 +61,8 @@ def mca(name: str, source: str, to: str | list[str], **more: Any) -> dict[str, A
     }
 
 
-def reading(variant: str) -> tuple[str, dict[str, Any]]:
-    """A variant's buffer, and the settings of its flows: `lossy-standard` updates σ as RFC 6298 does."""
-    buffer, _, how = variant.partition("-")
-    return buffer, {"params": {"deviation": how}} if how else {}
-
-
-def one_bottleneck(variant: str, scale: Scale) -> Tree:
+def one_bottleneck(buffer: str, scale: Scale) -> Tree:
     """§4.1, Fig. 7: three sources, one bottleneck, 16 receivers; ten flows a source, in overlapping spans of time."""
-    buffer, more = reading(variant)
     size = {"lossless": 200, "lossy": 50}[buffer]
     receivers = [f"d{i}" for i in range(1, 17)]
     links = [link(f"access{i}", f"s{i}", "r1", **FAST) for i in (1, 2, 3)]
@@ -77,13 +70,11 @@ def one_bottleneck(variant: str, scale: Scale) -> Tree:
     links += [link(f"leaf{i}", "r2", node, **FAST) for i, node in enumerate(receivers, 1)]
     spans = {1: (0, 500), 2: (100, 400), 3: (200, 300)}
     flows = [
-        mca(
-            f"source{i}", f"s{i}", receivers, count=10, start=scale.text(start), stop=scale.text(stop), **more
-        )
+        mca(f"source{i}", f"s{i}", receivers, count=10, start=scale.text(start), stop=scale.text(stop))
         for i, (start, stop) in spans.items()
     ]
     return custom(
-        f"MCA §4.1, one bottleneck, {variant}", scale.seconds(ONE_BOTTLENECK_S), links, flows, record=RECORD
+        f"MCA §4.1, one bottleneck, {buffer}", scale.seconds(ONE_BOTTLENECK_S), links, flows, record=RECORD
     )
 
 
@@ -111,9 +102,8 @@ def chain(buffer: str, scale: Scale) -> Tree:
     )
 
 
-def star(variant: str, scale: Scale) -> Tree:
+def star(buffer: str, scale: Scale) -> Tree:
     """§4.3, Fig. 11: 64 bottlenecks, three unicast flows on each, and one multicast flow over all of them."""
-    buffer, more = reading(variant)
     size = {"lossless": 200, "lossy": 10}[buffer]
     numbers = range(1, 65)
     links = [
@@ -121,10 +111,10 @@ def star(variant: str, scale: Scale) -> Tree:
         for i in numbers
     ]
     links += [link(f"access{i}", f"s{i}", "r", **FAR) for i in range(1, 66)]
-    flows = [mca(f"unicast{i}", f"s{i}", f"d{i}", count=3, **more) for i in numbers]
-    flows.append(mca("multicast", "s65", [f"d{i}" for i in numbers], **more))
+    flows = [mca(f"unicast{i}", f"s{i}", f"d{i}", count=3) for i in numbers]
+    flows.append(mca("multicast", "s65", [f"d{i}" for i in numbers]))
     return custom(
-        f"MCA §4.3, star of 64 bottlenecks, {variant}", scale.seconds(STAR_S), links, flows, record=RECORD
+        f"MCA §4.3, star of 64 bottlenecks, {buffer}", scale.seconds(STAR_S), links, flows, record=RECORD
     )
 
 

@@ -1,0 +1,255 @@
+"""What the paper leaves open, and the options for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base import Tree
+from .._readings import Change, Option, Reading, parameters
+from .keys import Key
+
+
+def option(name: str, sentence: str, *only: Key, **values: Any) -> Option:
+    """Other parameters of all flows of the scheme in these experiments."""
+    return Option(name, sentence, parameters("mca", **values), only)
+
+
+def out_of_band(tree: Tree) -> None:
+    """Control packets are separate packets, in a class of their own on each link."""
+    parameters("mca", control="out_of_band")(tree)
+    for link in tree["topology"]["links"]:
+        link["classes"] = [1, 1]
+
+
+def access_delay(delay: str) -> Change:
+    """The links of the sources have this delay."""
+
+    def change(tree: Tree) -> None:
+        for link in tree["topology"]["links"]:
+            if link["name"].startswith("access"):
+                link["delay"] = delay
+
+    return change
+
+
+def start_spread(span: str) -> Change:
+    """Flows that start together start within this span."""
+
+    def change(tree: Tree) -> None:
+        for flow in tree["flows"]:
+            flow["start_spread"] = span
+
+    return change
+
+
+def spread_with_25_ms(tree: Tree) -> None:
+    """Flows start within 20 s, and control packets are 25 ms apart."""
+    start_spread("20 s")(tree)
+    parameters("mca", control_interval="25 ms")(tree)
+
+
+def readings() -> tuple[Reading, ...]:
+    """The readings, in the order of the paper: of the scheme, and then of the simulations."""
+    return (*_of_the_scheme(), *_of_the_simulations())
+
+
+def _of_the_scheme() -> tuple[Reading, ...]:
+    return (
+        Reading(
+            "suppression",
+            "How far below the representative's must a receiver's G-TRAC be for it to send an indication?",
+            (
+                Option(
+                    "two-deviations",
+                    "Two deviations D: ours. The filter is in the part of §3.2.2 that is lost, and its summaries in §1 "
+                    "leave margins out: that of the representative's choice, too, which is U − D (§3.1.3).",
+                ),
+                option(
+                    "average",
+                    "Not at all: “Other receivers suppress their feedback if their average G-TRACs are higher than "
+                    "that of CR” (§1).",
+                    Key.STAR,
+                    k_rx=0.0,
+                ),
+                option(
+                    "one-deviation",
+                    "As far as makes it the representative: “If it is lower than U − D …, the receiver sending this CI "
+                    "will be chosen as the new CR” (§3.1.3).",
+                    Key.STAR,
+                    k_rx=1.0,
+                ),
+            ),
+            default="two-deviations",
+        ),
+        Reading(
+            "control-packets",
+            "Do control packets wait in queues with the data?",
+            (
+                Option(
+                    "in-band",
+                    "Yes: “we send synchronization packets (a.k.a control packets) “in-band” instead of “out-of-band”” "
+                    "(§2.2).",
+                ),
+                Option(
+                    "out-of-band",
+                    "No: “This can be done by sending synchronization data “out-of-band,” i.e., the synchronization "
+                    "data experience only the fixed one-way delays and not the queueing delays” (§2.1).",
+                    out_of_band,
+                    (Key.STAR,),
+                ),
+            ),
+            default="in-band",
+        ),
+        Reading(
+            "measurement-interval",
+            "How long is the interval τ between control packets?",
+            (
+                Option(
+                    "20-ms",
+                    "“The second control packet (CP1) is multicast after the measurement interval τ” (§2.2), of which "
+                    "the paper gives no number; this one is ours.",
+                ),
+                option("25-ms", "As above; ours.", Key.STAR, control_interval="25 ms"),
+                option(
+                    "100-ms",
+                    "A round-trip time: “initial RTT is 0.1 second” (§4).",
+                    Key.CHAIN,
+                    control_interval="100 ms",
+                ),
+            ),
+            default="20-ms",
+        ),
+        Reading(
+            "threshold-unit",
+            "Is the accumulation a number of bytes or of whole packets?",
+            (
+                Option(
+                    "bytes",
+                    "Of bytes: “A receiver measures “out”, the number of bytes received during the period of τ” (§2.2).",
+                ),
+                option(
+                    "packets",
+                    "Of packets, which arrive whole: “declare congestion if accumulation becomes larger than two "
+                    "packets” (§2.2).",
+                    Key.ONE_BOTTLENECK,
+                    Key.TRACKING,
+                    accumulation="packets",
+                ),
+            ),
+            default="bytes",
+        ),
+        Reading(
+            "early-control-packet",
+            "What does an early control packet leave of a residue?",
+            (
+                Option(
+                    "nothing",
+                    "Nothing: “If a control packet arrives at the receiver before its expected arrival time, we "
+                    "re-synchronize (not shown in the figure) and set accumulation to zero” (§2.2).",
+                ),
+                option(
+                    "unexplained-part",
+                    "What its earliness does not explain: “In practice, any residual positive accumulation is carried "
+                    "over to the next epoch” (§2.2).",
+                    Key.CHAIN,
+                    Key.STAR,
+                    early="residue",
+                ),
+            ),
+            default="nothing",
+        ),
+        Reading(
+            "deviation",
+            "How is the deviation σ of the round-trip time updated?",
+            (
+                Option(
+                    "printed",
+                    "As printed: “The deviation is calculated as σ = 7/8·σ + 1/8·(|SRTT − s| − σ)” (§3.1.1).",
+                ),
+                option(
+                    "mean",
+                    "As the mean that the sentence before has, “SRTT = 7/8·SRTT + 1/8·s” (§3.1.1), and RFC 6298.",
+                    Key.ONE_BOTTLENECK,
+                    Key.STAR,
+                    deviation="standard",
+                ),
+            ),
+            default="printed",
+        ),
+        Reading(
+            "frequency-period",
+            "Over how many packets is the congestion occurrence frequency f counted?",
+            (
+                Option(
+                    "20-packets",
+                    "“Over a certain period (e.g the period between two congestion epochs)” (§3.1.3), of which the paper "
+                    "gives no number; this one is ours.",
+                ),
+                option("200-packets", "As above; ours.", Key.STAR, Key.TRACKING, f_window=200),
+            ),
+            default="20-packets",
+        ),
+        Reading(
+            "indications",
+            "Does a receiver indicate congestion once, or with each control packet?",
+            (
+                Option(
+                    "control-packet",
+                    "With each: “receivers detect congestion upon receipt of control packets”, and “convey the information "
+                    "to the source by sending CIs” (§3).",
+                ),
+                option(
+                    "epoch",
+                    "Once: receivers “declare congestion if accumulation becomes larger than two packets” (§2.2).",
+                    Key.ONE_BOTTLENECK,
+                    indication="per_epoch",
+                ),
+            ),
+            default="control-packet",
+        ),
+    )
+
+
+def _of_the_simulations() -> tuple[Reading, ...]:
+    return (
+        Reading(
+            "access-delay",
+            "How long are the sources' links of §4.3?",
+            (
+                Option(
+                    "45-ms", "The base round-trip time is the initial one: “initial RTT is 0.1 second” (§4)."
+                ),
+                Option(
+                    "1-ms",
+                    "As in §4.2: “we set the bottleneck delays to 10 milliseconds and others to 1 millisecond”.",
+                    access_delay("1 ms"),
+                    (Key.STAR,),
+                ),
+            ),
+            default="45-ms",
+        ),
+        Reading(
+            "start",
+            "When do the flows of §4.3 start?",
+            (
+                Option(
+                    "together",
+                    "At the start, as those of §4.1, “start at the beginning”; within half a second, which is ours.",
+                ),
+                Option(
+                    "spread",
+                    "At different times: four flows “congest the link in an asynchronous manner” (§4.3); within 20 s, "
+                    "which is ours.",
+                    start_spread("20 s"),
+                    (Key.STAR,),
+                ),
+                Option(
+                    "spread, 25 ms",
+                    "The same, together with a measurement interval of 25 ms.",
+                    spread_with_25_ms,
+                    (Key.STAR,),
+                ),
+            ),
+            default="together",
+        ),
+    )
