@@ -106,7 +106,7 @@ const TRAC: (f64, f64) = (900e3, 20e3);
 const ONE_PER_MS: f64 = 8e6;
 
 fn on_control(acc: &mut Accumulation, sent: Time, transit: Duration) -> Finding {
-    acc.on_control(sent, sent + transit, ONE_PER_MS)
+    acc.on_control(sent, sent + transit, || ONE_PER_MS)
 }
 
 /// S004-01
@@ -188,8 +188,8 @@ fn the_end_of_an_epoch_carries_its_residue() {
 fn clocks_need_not_agree() {
     let mut acc = Accumulation::new(&Params::default(), PACKET);
     let sent = |i: u64| ms(5_000 + 20 * i);
-    assert_eq!(acc.on_control(sent(0), ms(7), ONE_PER_MS), Finding::Clear);
-    assert_eq!(acc.on_control(sent(1), ms(27 + 3), ONE_PER_MS), Finding::Begins);
+    assert_eq!(acc.on_control(sent(0), ms(7), || ONE_PER_MS), Finding::Clear);
+    assert_eq!(acc.on_control(sent(1), ms(27 + 3), || ONE_PER_MS), Finding::Begins);
     assert_eq!(acc.bytes(), 3000.0);
 }
 

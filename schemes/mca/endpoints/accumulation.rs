@@ -54,8 +54,14 @@ impl Accumulation {
         }
     }
 
-    /// Takes a control packet sent at `sent` that arrived at `arrived`, while the own flow is received at `rate_bps` bit/s.
-    pub(crate) fn on_control(&mut self, sent: Time, arrived: Time, rate_bps: f64) -> Finding {
+    /// Takes a control packet sent at `sent` that arrived at `arrived`, while the own flow is received at `rate_bps()` bit/s. Asks for that rate
+    /// only where the packet was early or late.
+    pub(crate) fn on_control(
+        &mut self,
+        sent: Time,
+        arrived: Time,
+        rate_bps: impl FnOnce() -> f64,
+    ) -> Finding {
         // the clocks may be far apart: only differences count
         let transit_ns = arrived.as_nanos().wrapping_sub(sent.as_nanos()) as i64;
         let Some(baseline_ns) = self.baseline_ns else {
@@ -63,7 +69,7 @@ impl Accumulation {
             return Finding::Clear;
         };
         let late_ns = transit_ns.saturating_sub(baseline_ns);
-        let waited = late_ns as f64 / 1e9 * rate_bps / 8.0;
+        let waited = if late_ns == 0 { 0.0 } else { late_ns as f64 / 1e9 * rate_bps() / 8.0 };
         if late_ns <= 0 {
             // as early as expected or earlier: the baseline was too high
             let residue = match self.early {

@@ -105,7 +105,7 @@ impl ReceiverLaw for Receiver {
         self.note(data, cx.now());
         let Some(heard) = Announcement::decode(data.label) else { return };
         self.heard = heard;
-        let rate_bps = self.arriving.over(heard.srtt.max(self.rate_window), 1).unwrap_or(0.0);
+        let rate_bps = || self.arriving.over(heard.srtt.max(self.rate_window), 1).unwrap_or(0.0);
         let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps);
         cx.probe("baseline", self.accumulation.baseline_ns().map_or(0.0, |ns| ns as f64 / 1e9));
         self.tell(finding, data.sent_at, cx);
