@@ -2,45 +2,47 @@
 
 use units::{Duration, Lateness};
 
-/// What an emulation says of itself.
+/// The accuracy of an emulation.
 #[derive(Clone, Debug, Default)]
 pub struct Accuracy {
-    /// How late each packet was handed to the program that it is for.
+    /// Lateness of packets at their program.
     pub departures: Lateness,
-    /// How late the loop was with its oldest event, each time that it had one.
+    /// Lateness of the oldest due event, each time that the loop handles events.
     pub events: Lateness,
-    /// How long a packet from a program waited at most until the loop looked, at any instant of the run: counted once a nanosecond.
+    /// How long a packet that a program sent at an instant waits until the loop reads it, over all instants of the run: one sample per
+    /// nanosecond.
     pub pickups: Lateness,
-    /// How late live endpoints handled their deadlines.
+    /// Lateness of the deadlines of live endpoints.
     pub endpoints: Lateness,
     /// Packets that programs sent.
     pub packets_in: u64,
-    /// Packets that programs were given.
+    /// Packets that programs received.
     pub packets_out: u64,
-    /// Packets of programs that belong to no flow: dropped.
+    /// Packets of programs that were dropped because they belong to no flow.
     pub strays: u64,
-    /// Packets that were lost between programs and the loop: a device was full.
+    /// Packets that were lost between programs and the loop because a device was full.
     pub overruns: u64,
-    /// Length of the run.
+    /// Duration of the run.
     pub wall: Duration,
-    /// Processor time of the loop.
+    /// CPU time of the loop.
     pub cpu_loop: Duration,
-    /// Processor time of the whole process meanwhile, the loop and TCP's programs included; commands are not.
+    /// CPU time of the process during the run, including the loop and the threads of the kernel's TCP; commands are excluded.
     pub cpu: Duration,
-    /// The limit on lateness.
+    /// Maximum lateness of a valid run.
     pub max_lateness: Duration,
-    /// Things that went wrong outside, for people.
+    /// Messages about errors of programs.
     pub notes: Vec<String>,
 }
 
-/// The share of packets that has to be in time.
+/// Share of packets that must be in time.
 const IN_TIME: f64 = 0.99;
 
 impl Accuracy {
-    /// Why the run is not valid; empty when it is.
+    /// Why the run is not valid; empty if it is.
     ///
-    /// It is valid when 99 % of the packets to programs left within `max_lateness` of their time, packets from programs waited no longer
-    /// during 99 % of the run, live endpoints were in time in 99 % of all cases, and no device lost a packet. Without programs, events stand for packets.
+    /// A run is valid if 99 % of the packets to programs left within `max_lateness` of their time, packets from programs waited no longer
+    /// during 99 % of the run, live endpoints were in time in 99 % of all cases, and no device lost a packet. Without programs, events
+    /// count instead of packets.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let over = |what: &Lateness| what.percentile(IN_TIME).filter(|late| *late > self.max_lateness);
@@ -66,7 +68,7 @@ impl Accuracy {
         faults
     }
 
-    /// Packets a second that passed between programs and the network, both ways.
+    /// Packets between programs and the network per second, both directions.
     pub fn packets_per_second(&self) -> f64 {
         let span = self.wall.as_secs_f64();
         if span > 0.0 { (self.packets_in + self.packets_out) as f64 / span } else { 0.0 }

@@ -1,8 +1,8 @@
 //! Conversion between packets of live flows and datagrams.
 //!
-//! Endpoints in namespaces and gates in the network use the datagram format of [`wire::stream`]. In the network a datagram is the packet that it
-//! describes, with header and label, so that parts in routers see them. The content is zeros, which nothing stores. The tag is zero, because these
-//! namespaces have no other users.
+//! Endpoints in namespaces and gates in the network use the datagram format of [`wire::stream`]. In the network a datagram is the packet
+//! that it describes, with header and label, so that routers see them. The content is zeros, which are not stored. The tag is zero, because
+//! these namespaces have no other users.
 
 use contract::{FlowId, Header, NodeId, Packet};
 use wire::UDP_HEADERS;
@@ -11,9 +11,9 @@ use wire::stream::{Datagram, Envelope, Frame, TAG};
 /// Bytes of the headers of IP and UDP.
 pub(crate) const OUTER: u32 = UDP_HEADERS as u32;
 
-/// Puts a packet into `out` as a datagram, with zeros for what it carries: so many that the whole is as long as the packet, or none where that
-/// has no room for the headers. Of a segment of TCP, `content` says how many, where the packet's size does not. Words of receivers carry nothing.
-/// False for packets that do not travel so.
+/// Writes a packet into `out` as a datagram. The content is zeros up to the size of the packet, and empty if the size has no room for the
+/// headers. For a TCP segment, `content` is its length if the packet's size is not. Feedback has no content. Returns false for packets that
+/// have no datagram.
 pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mut Vec<u8>) -> bool {
     out.clear();
     let Some(frame) = Frame::of(packet, &[], 0) else { return false };
@@ -27,17 +27,17 @@ pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mu
     true
 }
 
-/// Writes packets of machines as what a device takes: IPv4, UDP and the datagram.
+/// Writes packets of state machines as IPv4 and UDP packets for a device.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     datagram: Vec<u8>,
     frame: Vec<u8>,
-    /// How many it wrote.
+    /// Number of packets written.
     count: u64,
 }
 
 impl Writer {
-    /// A packet of `flow` that has come to `node`, as IPv4; `None` for one that does not travel so.
+    /// A packet of `flow` at `node` as IPv4; `None` for a packet that has no datagram.
     pub(crate) fn write(&mut self, packet: &Packet, flow: FlowId, node: NodeId) -> Option<&[u8]> {
         self.count += 1;
         if !write(packet, self.count, None, &mut self.datagram) {
@@ -52,7 +52,7 @@ impl Writer {
     }
 }
 
-/// The packet that a datagram is, and how many bytes it carries; its size is what it has on the wire. `None` for what is no packet of a machine.
+/// Reads a datagram: its packet, with the size on the wire, and the length of its content. `None` for other datagrams.
 pub(crate) fn read(datagram: &[u8], envelope: &Envelope) -> Option<(Packet, u32)> {
     let (body, _) = Datagram::split(datagram)?;
     let frame = Datagram::read(body).ok()?.frame;
@@ -98,7 +98,7 @@ mod tests {
         for (sent, content, size, carried) in [
             (packet(Header::Stream(header), 1000), None, 1000, 882),
             (packet(Header::Feedback, 100), None, 100, 0),
-            // as long as their headers, whatever they are said to be
+            // as long as their headers, regardless of the given size
             (packet(Header::Feedback, 40), None, 100, 0),
             (packet(Header::Feedback, 400), None, 100, 0),
             (packet(Header::Stream(header), 40), None, 118, 0),

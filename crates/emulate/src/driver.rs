@@ -16,15 +16,15 @@ use crate::platform::Platform;
 #[cfg(test)]
 mod tests;
 
-/// Packets taken in from one device before the loop looks at the clock for everybody else.
+/// Maximum number of packets that are read from one device before events are handled again.
 const BATCH: usize = 16;
-/// The longest packet.
+/// Maximum size of a packet.
 const LONGEST: usize = 65_536;
-/// Programs are asked at least and at most so often.
+/// Minimum and maximum interval at which the counters of programs are read.
 const NEWS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
 
-/// Runs `world` by the clock of `platform` until it is over, or `control` says stop. What has to be told of programs is asked twice an
-/// interval of the recorded series, between 20 and 200 times a second.
+/// Runs `world` by the clock of `platform` until its end, or until `control` stops it. The counters of programs are read twice per interval
+/// of the recorded series, between 20 and 200 times per second.
 pub(crate) fn drive(
     world: &mut World,
     gates: &Gates,
@@ -45,7 +45,7 @@ pub(crate) fn drive(
         news_every: every.clamp(NEWS.0, NEWS.1),
     };
     let mut ready = Vec::with_capacity(gates.count());
-    // since when nobody looks at the devices
+    // since when devices are not watched
     let mut away = Time::ZERO;
     loop {
         let now = platform.now();
@@ -61,7 +61,7 @@ pub(crate) fn drive(
         let waited = watched.saturating_since(away);
         turn.accuracy.pickups.record_times(waited, waited.as_nanos());
         let back = platform.now();
-        // what was asked for and slept through counts as looking away
+        // a wait that lasted too long counts as not watching
         away = if ready.is_empty() { back.min(until.max(watched)) } else { back };
         turn.accuracy.pickups.record_times(Duration::ZERO, away.saturating_since(watched).as_nanos());
     }
@@ -70,21 +70,21 @@ pub(crate) fn drive(
     turn.accuracy
 }
 
-/// What the loop works on.
+/// The state of the loop.
 struct Turn<'a> {
     world: &'a mut World,
     gates: &'a Gates,
     accuracy: Accuracy,
     egress: Vec<Egress>,
     buffer: Box<[u8]>,
-    /// For what goes to live endpoints.
+    /// Conversion of packets to live endpoints.
     datagrams: Writer,
     news_at: Time,
     news_every: Duration,
 }
 
 impl Turn<'_> {
-    /// Handles what is due and hands out what leaves. True when the run is over.
+    /// Handles due events and sends egress packets. Returns true at the end of the run.
     fn handle(&mut self, now: Time, control: &Control, platform: &mut impl Platform) -> bool {
         let due = self.world.next_event();
         if due <= now {
@@ -96,7 +96,7 @@ impl Turn<'_> {
         }
         let mut over = self.world.run_until(now, control);
         if over && self.world.paused() {
-            // an emulation cannot wait: it keeps nothing in between
+            // an emulation cannot pause: the run continues
             over = self.world.run_until(now, control);
         }
         self.egress(platform);
@@ -128,13 +128,14 @@ impl Turn<'_> {
         self.egress = egress;
     }
 
-    /// Gives a packet to the program or live endpoint at `device`, and counts what a program got. Whether the device took it.
+    /// Sends a packet to the program or live endpoint at `device`, and counts the payload of a program. Returns whether the device accepted
+    /// it.
     fn hand_over(&mut self, one: &Egress, packet: &Packet, platform: &mut impl Platform) -> bool {
         let Self { world, gates, buffer, datagrams, .. } = self;
         let node = world.address_of(one.endpoint).node;
         let device = gates.device_of(node);
         let Header::External(external) = packet.header else {
-            // of a machine: it goes out as the datagram that it is
+            // a packet of a state machine leaves as a datagram
             let bytes = datagrams.write(packet, one.flow, node);
             return bytes.zip(device).is_some_and(|(bytes, device)| platform.send(device, bytes));
         };
@@ -142,7 +143,7 @@ impl Turn<'_> {
         let payloads = world.external_payloads();
         let mut bytes = payloads.get(external);
         if packet.ecn == Ecn::Marked {
-            // copies of the packet on other branches may not be marked
+            // copies of the packet on other branches may be unmarked
             let own = &mut buffer[..bytes.len()];
             own.copy_from_slice(bytes);
             wire::mark(own);
@@ -157,7 +158,7 @@ impl Turn<'_> {
         taken
     }
 
-    /// Takes in what a device has, up to a batch.
+    /// Reads the packets of a device, at most one batch.
     fn take_in(&mut self, device: usize, control: &Control, platform: &mut impl Platform) {
         for _ in 0..BATCH {
             let Some(length) = platform.receive(device, &mut self.buffer) else { return };
@@ -165,11 +166,11 @@ impl Turn<'_> {
             self.accuracy.packets_in += 1;
             let read = Ipv4::read(bytes);
             let Some((read, way)) = read.and_then(|read| Some((read, self.gates.way(device, &read)?))) else {
-                // what a kernel says of groups is for routers of its own kind: members are whom the scenario says
+                // IGMP of the kernel is ignored, because the scenario lists the members of groups
                 self.accuracy.strays += u64::from(read.is_none_or(|read| read.protocol != wire::IGMP));
                 continue;
             };
-            // what is due before it comes first; what that hands out leaves when the batch is in
+            // events that are due before the packet are handled first; their egress packets leave after the batch
             let now = platform.now();
             if self.world.run_until(now, control) {
                 return;
@@ -185,7 +186,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Asks what programs did, and lets their endpoints say it.
+    /// Reads the counters of programs and reports them for their endpoints.
     fn ask(&mut self, platform: &mut impl Platform) {
         self.ask_programs(platform);
         let (world, accuracy) = (&mut *self.world, &mut self.accuracy);
@@ -236,7 +237,7 @@ impl Turn<'_> {
     }
 }
 
-/// The packet that a datagram of a live endpoint is.
+/// The packet in a datagram of a live endpoint.
 fn live_packet(bytes: &[u8], read: &Ipv4, way: &Way) -> Option<Packet> {
     let payload = bytes.len().checked_sub(read.payload).and_then(|begin| bytes.get(begin..))?;
     let envelope = Envelope {

@@ -8,9 +8,9 @@ use contract::{Address, Cx, Destination, EgressEvent, Endpoint, EndpointId, Flow
 use sim::{Blueprint, Cast, Change, Factory, FlowEmulation, World};
 use wire::Ipv4;
 
-/// The endpoint in the network of a program outside of it: what arrives is handed out.
+/// The endpoint in the network that represents a real program: arriving packets become egress events.
 pub(crate) struct Gate {
-    /// Modes that the scenario names.
+    /// Modes of the scenario.
     modes: Arc<[String]>,
 }
 
@@ -30,13 +30,13 @@ impl Endpoint for Gate {
     }
 }
 
-/// Where a packet of a program enters the network, and where it goes.
+/// Where a packet of a program enters the network, and its destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Way {
     pub(crate) flow: FlowId,
     pub(crate) from: Address,
     pub(crate) to: Destination,
-    /// It is one of our own datagrams, and goes through the network as what it says.
+    /// Whether it is a datagram of a live endpoint, which is converted to its packet.
     pub(crate) live: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Way {
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
     pub(crate) sender: Address,
-    /// One, or the members of a group.
+    /// One receiver, or the members of a group.
     pub(crate) receivers: Vec<Address>,
     cast: Cast,
 }
@@ -61,20 +61,20 @@ pub(crate) struct Gates {
     real: Vec<NodeId>,
     /// By flow.
     ends: Vec<Option<Ends>>,
-    /// TCP of the kernel and our own live endpoints, which are known by their ports.
+    /// Whether the flow has its own port: TCP of the kernel, and live endpoints.
     by_port: Vec<bool>,
-    /// Of these, our own.
+    /// Whether the flow is between live endpoints.
     live: Vec<bool>,
-    /// Machines of nodes, which live endpoints may speak to.
+    /// State machines of nodes, which live endpoints may address.
     machines: BTreeMap<NodeId, Address>,
-    /// Modes that the scenario names.
+    /// Modes of the scenario.
     modes: Arc<[String]>,
-    /// Of all others, by sender's and receiver's node.
+    /// All other flows, by nodes of sender and receiver.
     by_nodes: BTreeMap<(NodeId, NodeId), FlowId>,
 }
 
 impl Gates {
-    /// Puts gates in the place of the machines of flows between programs.
+    /// Replaces the endpoints of flows between programs by gates.
     pub(crate) fn open(blueprint: &Blueprint, world: &mut World) -> Self {
         let nodes = (0u32..).map(NodeId).take(blueprint.nodes.len());
         let modes = blueprint.events.iter().filter_map(|(_, change)| match change {
@@ -101,7 +101,7 @@ impl Gates {
             let (sender, receivers) = world.ends(id);
             gates.by_port[id.index()] = matches!(emulation, FlowEmulation::Kernel(_) | FlowEmulation::Live);
             gates.live[id.index()] = matches!(emulation, FlowEmulation::Live);
-            // what is not of known ports is of commands; where there are none, such as errors about TCP, of the first flow
+            // packets of unknown ports belong to commands; without commands, as for ICMP errors of TCP, to the first flow
             for receiver in &receivers {
                 let key = (sender.node, receiver.node);
                 if matches!(emulation, FlowEmulation::Commands { .. }) || !gates.by_nodes.contains_key(&key) {
@@ -113,7 +113,7 @@ impl Gates {
         gates
     }
 
-    /// How many devices there are.
+    /// Number of devices.
     pub(crate) fn count(&self) -> usize {
         self.real.len()
     }
@@ -128,7 +128,7 @@ impl Gates {
         self.ends(flow).is_some_and(|ends| ends.sender.endpoint == endpoint)
     }
 
-    /// Whether the payload of what arrives at an endpoint is what its application gets: nobody says how much that is of commands.
+    /// Whether the payload of packets at an endpoint is its goodput. For commands the application's share is unknown.
     pub(crate) fn counts_payload(&self, flow: FlowId, endpoint: EndpointId) -> bool {
         !self.by_port[flow.index()] && self.ends(flow).is_some_and(|ends| ends.sender.endpoint != endpoint)
     }
@@ -137,7 +137,7 @@ impl Gates {
         self.ends[flow.index()].as_ref()
     }
 
-    /// Whether a flow is between our own live endpoints.
+    /// Whether a flow is between live endpoints.
     pub(crate) fn is_live(&self, flow: FlowId) -> bool {
         self.live[flow.index()]
     }
@@ -147,7 +147,7 @@ impl Gates {
         self.modes.get(number as usize).map_or("", String::as_str)
     }
 
-    /// Whom the ends of a live flow may hear: each other, and the machines of nodes.
+    /// The peers of a live flow's ends: each other, and the state machines of nodes.
     pub(crate) fn known_to(&self, flow: FlowId) -> BTreeMap<Ipv4Addr, Address> {
         let ends = self.ends(flow).into_iter();
         let ends = ends.flat_map(|ends| [ends.sender].into_iter().chain(ends.receivers.iter().copied()));
@@ -155,14 +155,14 @@ impl Gates {
         all.map(|address| (wire::address_of(address.node), address)).collect()
     }
 
-    /// Where a packet from a device enters the network and where it goes; `None` when it belongs to no flow.
+    /// Where a packet from a device enters the network, and its destination; `None` if it belongs to no flow.
     pub(crate) fn way(&self, device: usize, packet: &Ipv4) -> Option<Way> {
         let from = *self.real.get(device)?;
         if packet.source != wire::address_of(from) {
             return None;
         }
         if let Some(group) = wire::group_of(packet.destination) {
-            // a group has the number of its flow
+            // the number of a group is that of its flow
             let (flow, to) = (FlowId(group.0), Destination::group(group));
             let ends = self.ends.get(flow.index())?.as_ref()?;
             let sends = ends.cast == Cast::Multicast && ends.sender.node == from;
@@ -185,7 +185,7 @@ impl Gates {
         let ends = self.ends(flow)?;
         let from = ends.at(from)?;
         let to = match ends.at(to) {
-            // members of a group do not speak to each other
+            // members of a group do not send to each other
             Some(to) if from != ends.sender && to != ends.sender => return None,
             Some(to) => to,
             None if self.is_live(flow) => *self.machines.get(&to)?,

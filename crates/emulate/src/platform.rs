@@ -7,83 +7,83 @@ use units::{Bytes, Duration, Time};
 
 use crate::Lateness;
 
-/// What the loop asks of the machine that it runs on. Devices are numbered in the order of [`sim::Emulation::real`].
+/// The interface of the loop to the host. Devices are numbered in the order of [`sim::Emulation::real`].
 pub trait Platform {
-    /// Time since the start of the run, by a clock that is never set.
+    /// Time since the start of the run, by a monotonic clock.
     fn now(&mut self) -> Time;
 
-    /// Returns when a device has a packet, or at `until`; `ready` is filled with the devices that have one. Says since when it
-    /// watched the devices: it may rest before.
+    /// Waits until a device has a packet, or until `until`. Fills `ready` with the devices that have one. Returns since when it watched the
+    /// devices, because it may pause before.
     fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time;
 
-    /// The next packet of a device is put into `buffer`; its length, or `None` when there is none.
+    /// Reads the next packet of a device into `buffer`. Returns its length; `None` if there is none.
     fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize>;
 
-    /// Gives a packet to a device; false when it took none.
+    /// Sends a packet to a device. Returns false if the device rejected it.
     fn send(&mut self, device: usize, bytes: &[u8]) -> bool;
 
-    /// A flow's program shall begin.
+    /// Starts the program of a flow.
     fn start(&mut self, flow: FlowId);
 
-    /// A flow's program shall end.
+    /// Stops the program of a flow.
     fn stop(&mut self, flow: FlowId);
 
-    /// Tells what programs did since this was last asked.
+    /// Passes on the changes of programs since the last call.
     fn news(&mut self, tell: &mut dyn FnMut(News));
 
-    /// A live endpoint shall begin, as this machine.
+    /// Starts a live endpoint with its state machine.
     fn begin(&mut self, endpoint: EndpointId, machine: LiveMachine);
 
-    /// A live endpoint shall end.
+    /// Stops a live endpoint.
     fn end(&mut self, endpoint: EndpointId);
 
-    /// A live endpoint shall change its mode.
+    /// Changes the mode of a live endpoint.
     fn mode(&mut self, endpoint: EndpointId, mode: &str);
 
-    /// Tells what live endpoints said and counted since this was last asked.
+    /// Passes on the reports of live endpoints since the last call.
     fn words(&mut self, tell: &mut dyn FnMut(EndpointId, &Said));
 }
 
-/// A machine to be run outside, and its stream of random numbers.
+/// A state machine that runs outside the world, and its random stream.
 pub type LiveMachine = (Box<dyn Endpoint + Send>, Random);
 
-/// What a live endpoint has said.
+/// The report of a live endpoint.
 #[derive(Debug, Default)]
 pub struct Said {
-    /// What it has counted.
+    /// Counters.
     pub meter: Meter,
     /// Values and events for the trace.
     pub notes: Vec<Note>,
-    /// How late its deadlines were handled.
+    /// Lateness of its deadlines.
     pub late: Lateness,
 }
 
-/// What a flow's program did since it was last asked.
+/// Changes of a flow's program since the last call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct News {
     /// The flow.
     pub flow: FlowId,
-    /// Payload that its receiver was given.
+    /// Payload that its receiver read.
     pub delivered: Bytes,
-    /// When its work was done, if it is.
+    /// Its completion, if it is complete.
     pub completed: Option<Time>,
-    /// How its sender stands, where that is known.
+    /// State of its sender, if known.
     pub sender: Option<Standing>,
 }
 
-/// How TCP of the kernel stands.
+/// State of a TCP sender of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Standing {
     /// Congestion window.
     pub window: Bytes,
-    /// Slow-start threshold; unlimited before the first.
+    /// Slow-start threshold; [`Bytes::UNLIMITED`] before the first loss.
     pub threshold: Bytes,
     /// Payload in flight.
     pub in_flight: Bytes,
-    /// Smoothed round-trip time; zero before the first.
+    /// Smoothed round-trip time; zero before the first sample.
     pub rtt: Duration,
-    /// Segments retransmitted since the last time.
+    /// Retransmitted segments since the last call.
     pub retransmits: u64,
-    /// Retransmission timers expired since the last time.
+    /// Retransmission timeouts since the last call.
     pub timeouts: u64,
 }

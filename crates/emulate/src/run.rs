@@ -12,84 +12,84 @@ use crate::gates::Gates;
 use crate::platform::{LiveMachine, News, Platform, Said};
 use crate::{Accuracy, Lateness};
 
-/// How an emulation is run, apart from what the scenario says.
+/// Settings of the host's part of an emulation.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The loop does not sleep when something is due within this time: more processor time, less lateness.
+    /// Time before a due event in which the loop does not sleep: more CPU time, less lateness.
     pub spin: Duration,
-    /// The loop looks at most once in this time: less processor time where packets come faster, more lateness. For several
-    /// emulations beside each other.
+    /// Minimum interval between two looks at the devices: less CPU time at high packet rates, more lateness. For several emulations on one
+    /// host.
     pub poll_interval: Duration,
-    /// Ask the system to prefer the loop, and what makes TCP's traffic, to all ordinary processes. Needs the right to. The loop then
-    /// sleeps for a twelfth of the time at least: the system would take a thread that never does off its core for longer.
+    /// Gives the threads of the loop and of the kernel's TCP real-time priority, which needs the privilege. The loop then sleeps for a
+    /// twelfth of the time, because the kernel would stop it for longer otherwise.
     pub urgent: bool,
-    /// Where commands write what they have to say; nowhere when not given.
+    /// Folder for the output of commands; `None` discards it.
     pub logs: Option<PathBuf>,
 }
 
 impl Default for Settings {
-    /// 50 µs; none; as any process; nowhere.
+    /// `spin` 50 µs, no minimum interval, normal priority, no logs.
     fn default() -> Self {
         Self { spin: Duration::from_micros(50), poll_interval: Duration::ZERO, urgent: false, logs: None }
     }
 }
 
-/// What an emulation leaves.
+/// The result of an emulation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// All that was recorded, as a simulation leaves it.
+    /// The trace, as of a simulation.
     pub trace: Trace,
-    /// How well the machine kept up.
+    /// The accuracy.
     pub accuracy: Accuracy,
-    /// The run came to its end; otherwise it was stopped.
+    /// Whether the run reached its end; otherwise it was stopped.
     pub complete: bool,
 }
 
-/// Why there is no emulation.
+/// Why an emulation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The blueprint cannot be built.
+    /// The blueprint is invalid.
     #[error("{}: {}", .0.name, .0.message)]
     Refused(ParamError),
-    /// The process may not make networks.
+    /// The process has no permission to make network namespaces.
     #[error("emulation needs root, or CAP_SYS_ADMIN and CAP_NET_ADMIN: {what} was refused ({source})")]
     NotPermitted {
-        /// What was refused.
+        /// The operation that was rejected.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The system cannot do it.
+    /// The system is not Linux.
     #[error("real nodes need Linux")]
     NotLinux,
     /// The kernel has no such congestion control.
     #[error("the kernel has no congestion control `{name}`; it has {available}")]
     NoCongestionControl {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The available names.
         available: String,
     },
-    /// The kernel cannot be told what the scenario wants of its TCP.
+    /// The kernel cannot be configured for a setting of the scenario's `tcp`.
     #[error("flow `{flow}`: {message}")]
     Setting {
         /// The flow.
         flow: String,
-        /// What, and why not.
+        /// The setting and the reason.
         message: String,
     },
-    /// The system refused something else.
+    /// Another error of the system.
     #[error("{what}: {source}")]
     System {
-        /// What was asked for.
+        /// The operation that failed.
         what: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
 }
 
-/// Emulates `blueprint` in real time: returns after its duration, or soon after `control` says stop. `tap` is shown what passes
-/// its links. Namespaces, devices, processes and files that are made for it are gone when it returns, also where it fails.
+/// Emulates `blueprint` in real time. Returns after its duration, or soon after `control` stops it. `tap` captures its links. Namespaces,
+/// devices, processes and files of the emulation are removed when it returns, also after an error.
 pub fn run(
     blueprint: &Blueprint,
     settings: &Settings,
@@ -134,7 +134,7 @@ fn with_programs(
     Err(Error::NotLinux)
 }
 
-/// A network without programs: a clock is all that it needs.
+/// The platform of a network without programs, which needs only a clock.
 struct Alone {
     began: Instant,
     spin: Duration,
@@ -183,13 +183,13 @@ impl Platform for Alone {
     fn words(&mut self, _: &mut dyn FnMut(EndpointId, &Said)) {}
 }
 
-/// Nanoseconds since an instant.
+/// Time since an instant.
 pub(crate) fn since(began: Instant) -> Time {
     Time::from_nanos(began.elapsed().as_nanos() as u64)
 }
 
 impl Accuracy {
-    /// Rows for people: what, and its 50th, 99th and 99.9th percentile and maximum; empty ones are left out.
+    /// Rows for display: name, and 50th, 99th, 99.9th percentile and maximum; without empty ones.
     pub fn rows(&self) -> Vec<(&'static str, [Duration; 4])> {
         let row = |name, what: &Lateness| {
             let at = |share| what.percentile(share);

@@ -8,13 +8,13 @@ use units::Rate;
 use super::*;
 use crate::platform::{LiveMachine, News, Said, Standing};
 
-/// A clock that jumps, programs that send what is planned, and a list of all that happens.
+/// A platform with a simulated clock, planned packets of programs, and a list of outputs.
 #[derive(Default)]
 struct Stage {
     clock: Time,
-    /// How much later than asked for it wakes.
+    /// How much later than requested a wait ends.
     oversleeps: Duration,
-    /// How long it rests before it watches devices.
+    /// How long it pauses before it watches devices.
     rests: Duration,
     /// Instant, device, packet; in order.
     planned: VecDeque<(Time, usize, Vec<u8>)>,
@@ -22,10 +22,10 @@ struct Stage {
     out: Vec<(Time, usize, Vec<u8>)>,
     told: Vec<(Time, bool, FlowId)>,
     news: Vec<News>,
-    /// What live endpoints were told.
+    /// Calls for live endpoints.
     live: Vec<(Time, EndpointId, String)>,
     said: Vec<(EndpointId, Said)>,
-    /// Packets that devices refuse.
+    /// Whether devices reject packets.
     refuses: bool,
 }
 
@@ -96,7 +96,7 @@ fn at_ms(millis: u64) -> Time {
     Time::from_nanos(millis * 1_000_000)
 }
 
-/// Two real nodes and a wire of 10 Mbit/s and 5 ms; 1250 bytes take 1 ms. One flow of the kernel's TCP.
+/// Two real nodes and a link of 10 Mbit/s and 5 ms; 1250 bytes take 1 ms. One flow of the kernel's TCP.
 fn wire_between(packets: u32) -> Blueprint {
     let mut net = Blueprint::new(Duration::from_millis(100));
     let (a, b) = (net.node("a"), net.node("b"));
@@ -140,7 +140,7 @@ fn tree() -> Blueprint {
     net
 }
 
-/// A datagram of the source of [`tree`], or what a member says to it.
+/// A datagram of the source of [`tree`], or an answer of a member.
 fn of_the_tree(from: u32, to: [u8; 4], ecn: u8) -> Vec<u8> {
     let mut bytes = packet(from, 0, 1250, ecn);
     bytes[9] = 17;
@@ -200,7 +200,7 @@ fn members_speak_to_their_source_and_not_to_the_group_nor_to_each_other() {
     stage.planned.push_back((at_ms(3), 0, of_the_tree(0, [239, 0, 0, 1], 0)));
     stage.planned.push_back((at_ms(4), 1, of_the_tree(2, wire::address_of(NodeId(3)).octets(), 0)));
     stage.planned.push_back((at_ms(4), 0, of_the_tree(0, wire::address_of(NodeId(3)).octets(), 0)));
-    // what the kernel says when a program joins
+    // the IGMP report of the kernel when a program joins
     let mut report = of_the_tree(2, [224, 0, 0, 22], 0);
     report[9] = 2;
     stage.planned.push_back((at_ms(5), 1, report));
@@ -220,7 +220,7 @@ fn live_tree() -> Blueprint {
     net
 }
 
-/// What a live endpoint of [`live_tree`] sends.
+/// A packet of a live endpoint of [`live_tree`].
 fn live_packet_of(from: u32, to: contract::Destination, header: Header, label: u64) -> Vec<u8> {
     let source = contract::Address { node: NodeId(from), endpoint: EndpointId(0) };
     let sent = Packet {
@@ -258,7 +258,7 @@ fn datagrams_of_live_endpoints_go_through_the_network_as_the_packets_that_they_a
     let mut stage = Stage::default();
     stage.planned.push_back((at_ms(1), 0, data.clone()));
     stage.planned.push_back((at_ms(20), 1, word.clone()));
-    // of the right port, and not ours
+    // the port is right, the datagram is not ours
     let mut other = data.clone();
     other[wire::UDP_HEADERS] = 0;
     stage.planned.push_back((at_ms(21), 0, other));
@@ -344,7 +344,7 @@ fn lateness_is_measured_and_does_not_add_up() {
     let max = accuracy.departures.max();
     assert!(max > Duration::ZERO && max <= Duration::from_micros(730), "{max}");
     let trace = world.finish();
-    // within the network nothing is late but what came in late
+    // the delay contains only the lateness of the arrival from the program
     assert_eq!(trace.receivers[0].delay_max, Duration::from_millis(6));
 }
 

@@ -1,4 +1,4 @@
-//! System calls without a safe wrapper elsewhere. The only file with `unsafe`.
+//! System calls without a safe wrapper. This is the only file with `unsafe`.
 #![expect(unsafe_code, reason = "each call passes a structure of the kernel's layout that outlives it")]
 
 use std::ffi::c_int;
@@ -16,7 +16,7 @@ fn done(result: c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Lets each packet go by itself: no segments are put together and cut by the device.
+/// Turns off segmentation offload, so that each packet passes the device by itself.
 pub(super) fn no_offload(name: &str) -> io::Result<()> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     // SAFETY: all zeros are a valid `ifreq`
@@ -35,7 +35,7 @@ pub(super) fn no_offload(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What `struct tcp_info` of the kernel says, as bytes in its layout; the kernel fills what it knows and says how much.
+/// Reads `struct tcp_info` of the kernel into bytes. Returns the length that the kernel filled.
 pub(super) fn tcp_info(socket: &impl AsRawFd, into: &mut [u8; 256]) -> io::Result<usize> {
     let mut length = into.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes
@@ -51,14 +51,14 @@ pub(super) fn tcp_info(socket: &impl AsRawFd, into: &mut [u8; 256]) -> io::Resul
     Ok(length as usize)
 }
 
-/// Takes up to `max` bytes from a TCP socket and throws them away, without copying them.
+/// Discards up to `max` received bytes of a TCP socket without a copy. Returns their number.
 pub(super) fn discard(socket: &impl AsRawFd, max: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC, TCP counts bytes and touches no buffer
     let taken = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), max, libc::MSG_TRUNC) };
     usize::try_from(taken).map_err(|_| io::Error::last_os_error())
 }
 
-/// The calling thread is preferred to all ordinary ones.
+/// Gives the calling thread real-time priority.
 pub(super) fn prefer() -> io::Result<()> {
     let wanted = libc::sched_param { sched_priority: 1 };
     // SAFETY: reads one `sched_param`

@@ -12,12 +12,12 @@ use nix::unistd::Pid;
 use super::namespace::Namespace;
 use crate::Error;
 
-/// A command that was started.
+/// A running command.
 struct Running {
     flow: FlowId,
     text: String,
     child: Child,
-    /// It was told to end, so how it ends says nothing.
+    /// It was signalled to end, so its exit code has no meaning.
     told: bool,
 }
 
@@ -28,12 +28,12 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// None yet; they write what they have to say to files in `logs`.
+    /// No commands. Their output goes to files in `logs`.
     pub(super) const fn new(logs: Option<PathBuf>) -> Self {
         Self { running: Vec::new(), logs }
     }
 
-    /// Starts a command in a namespace, as the leader of a group of processes.
+    /// Starts a command in a namespace, as the leader of a process group.
     pub(super) fn start(
         &mut self,
         namespace: &Namespace,
@@ -60,7 +60,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Tells the commands of a flow to end.
+    /// Signals the commands of a flow to end.
     pub(super) fn stop(&mut self, flow: FlowId) {
         for running in self.running.iter_mut().filter(|running| running.flow == flow) {
             running.told = true;
@@ -68,7 +68,7 @@ impl Commands {
         }
     }
 
-    /// Ends all commands; what went wrong with those that ended by themselves, for people.
+    /// Ends all commands. Returns messages about those that ended by themselves with an error.
     pub(super) fn end(&mut self) -> Vec<(FlowId, String)> {
         let mut notes = Vec::new();
         for running in &mut self.running {
@@ -94,7 +94,7 @@ impl Drop for Commands {
     }
 }
 
-/// To a command and what it started.
+/// Sends a signal to the process group of a command.
 fn signal(child: &Child, what: Signal) {
     let _ = killpg(Pid::from_raw(child.id() as i32), what);
 }

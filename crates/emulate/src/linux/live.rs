@@ -1,7 +1,8 @@
-//! Live endpoints: the state machines of the simulator over UDP sockets in the namespaces of their nodes, all on one thread beside the loop.
+//! Live endpoints: the state machines of the simulator over UDP sockets in the namespaces of their nodes, all on one thread beside the
+//! loop.
 //!
-//! A state machine is driven as in a simulation: it receives an input, its output is sent, and it returns its next deadline. Only clock and network
-//! are those of the host.
+//! A state machine is driven as in a simulation: it receives an input, its output is sent, and it returns its next deadline. Only clock and
+//! network are those of the host.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSliceMut};
@@ -34,23 +35,23 @@ use crate::gates::Gates;
 use crate::platform::{LiveMachine, Said};
 use crate::run::since;
 
-/// Room for datagrams that wait in a socket, either way.
+/// Size of the socket buffers.
 const WAITING: usize = 4 << 20;
-/// Datagrams taken from one socket before the others have their turn.
+/// Maximum number of datagrams that are read from one socket before the others.
 const BATCH: usize = 16;
-/// The longest datagram.
+/// Maximum size of a datagram.
 const LONGEST: usize = 65_536;
-/// The field of the IP header that says that marks are understood.
+/// ECT(0) in the IP header.
 const CAPABLE: i32 = 2;
 
-/// An endpoint with its socket, before and while its machine runs.
+/// An endpoint with its socket; it has no state machine before its start.
 struct Seat {
     me: Address,
     flow: FlowId,
     socket: OwnedFd,
-    /// Of a packet of TCP, this many bytes are header.
+    /// Header bytes in the size of a TCP packet.
     header: u32,
-    /// Whom it may hear.
+    /// The peers from which it accepts datagrams.
     known: Arc<BTreeMap<Ipv4Addr, Address>>,
     machine: Option<Box<dyn Endpoint + Send>>,
     random: Option<Random>,
@@ -58,7 +59,7 @@ struct Seat {
     number: u64,
 }
 
-/// What the loop tells the thread; endpoints are meant by their index.
+/// An order of the loop to the thread; endpoints are identified by index.
 enum Order {
     Begin(usize, LiveMachine),
     End(usize),
@@ -66,10 +67,10 @@ enum Order {
     Over,
 }
 
-/// All live endpoints of a run, opened and not yet begun.
+/// The endpoints of all live flows with open sockets, before their start.
 pub(super) struct Opened(Vec<Seat>);
 
-/// The thread, as the loop sees it.
+/// The loop's handle of the thread.
 pub(super) struct Live {
     orders: Sender<Order>,
     bell: Arc<EventFd>,
@@ -111,7 +112,7 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
     Ok(Opened(seats))
 }
 
-/// The socket of an endpoint, in the namespace of the calling thread.
+/// Opens the socket of an endpoint in the namespace of the calling thread.
 fn opened(flow: FlowId, node: NodeId, group: Option<GroupId>, ecn: bool) -> nix::Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let fd = socket(AddressFamily::Inet, SockType::Datagram, flags, None)?;
@@ -134,7 +135,7 @@ fn place(address: Ipv4Addr, flow: FlowId) -> SockaddrIn {
 }
 
 impl Live {
-    /// Starts the thread; none where there are no live flows. `urgent` prefers it to all ordinary ones; `began` is the start of the run.
+    /// Starts the thread; `None` without live flows. `urgent` gives it real-time priority; `began` is the start of the run.
     pub(super) fn begin(
         opened: Opened,
         blueprint: &Blueprint,
@@ -186,13 +187,13 @@ impl Live {
 
     fn order(&self, endpoint: EndpointId, what: impl FnOnce(usize) -> Order) {
         if let Ok(index) = self.endpoints.binary_search(&endpoint) {
-            // when the thread has ended, so has the run
+            // fails only if the thread has ended, and with it the run
             let _ = self.orders.send(what(index));
             let _ = self.bell.write(1);
         }
     }
 
-    /// Tells what was said since this was last asked.
+    /// Passes on the reports since the last call.
     pub(super) fn words(&self, tell: &mut dyn FnMut(EndpointId, &Said)) {
         for (endpoint, said) in self.endpoints.iter().zip(self.said.iter()) {
             tell(*endpoint, &std::mem::take(&mut *locked(said)));
@@ -219,7 +220,7 @@ fn locked(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
     said.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread.
+/// The state of the thread.
 struct Work {
     bell: Arc<EventFd>,
     orders: Receiver<Order>,
@@ -234,10 +235,10 @@ struct Work {
 
 impl Work {
     fn run(&mut self) {
-        // deadlines are to be exact, not grouped with others
+        // exact timers, without coalescing
         let _ = nix::sys::prctl::set_timerslack(1);
         if self.urgent {
-            // where that is refused the loop says so
+            // if it is rejected, the loop reports it
             let _ = calls::prefer();
         }
         let mut ready = Vec::with_capacity(self.seats.len());
@@ -254,14 +255,14 @@ impl Work {
         }
     }
 
-    /// Does as it is told. False when all is over.
+    /// Executes orders. Returns false at the end.
     fn obey(&mut self) -> bool {
         let _ = self.bell.read();
         loop {
             match self.orders.try_recv() {
                 Ok(Order::Begin(index, (machine, random))) => {
                     let seat = &mut self.seats[index];
-                    // a flow that starts again does not draw the same numbers again
+                    // a restarted flow continues its random stream
                     seat.random.get_or_insert(random);
                     seat.machine = Some(machine);
                     self.give(index, Input::Start);
@@ -277,7 +278,7 @@ impl Work {
         }
     }
 
-    /// Handles a machine's deadline if it has come; when the next one is.
+    /// Handles the deadline of a state machine if it is due. Returns the next one.
     fn on_time(&mut self, index: usize) -> Time {
         let Some(machine) = &self.seats[index].machine else { return Time::NEVER };
         let (wake, now) = (machine.wake(), since(self.began));
@@ -289,7 +290,7 @@ impl Work {
         self.seats[index].machine.as_ref().map_or(Time::NEVER, |machine| machine.wake())
     }
 
-    /// Gives an endpoint's machine an input, and sends what it puts out.
+    /// Gives an input to the state machine of an endpoint, and sends its output.
     fn give(&mut self, index: usize, input: Input<'_>) {
         let now = since(self.began);
         let seat = &mut self.seats[index];
@@ -314,7 +315,7 @@ impl Work {
                     (None, None) => continue,
                 };
                 let to = place(to, seat.flow);
-                // what the system does not take is lost, as on any network
+                // a packet that the system rejects is lost, as on any network
                 let _ = sendto(seat.socket.as_raw_fd(), &self.datagram, &to, MsgFlags::MSG_DONTWAIT);
             }
         }
@@ -334,7 +335,7 @@ impl Work {
         }
     }
 
-    /// Takes what has come to an endpoint, up to a batch.
+    /// Reads the datagrams of an endpoint, at most one batch.
     fn take_in(&mut self, index: usize) {
         for _ in 0..BATCH {
             let Ok((length, from, ecn)) = receive(&self.seats[index].socket, &mut self.buffer) else {
@@ -359,7 +360,7 @@ impl Work {
     }
 }
 
-/// A datagram, put into `buffer`: its length, who sent it, its mark.
+/// Reads a datagram into `buffer`: its length, source address and ECN field.
 fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Ipv4Addr, Ecn)> {
     let mut room = nix::cmsg_space!(u8);
     let mut pieces = [IoSliceMut::new(buffer)];

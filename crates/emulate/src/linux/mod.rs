@@ -1,4 +1,4 @@
-//! The Linux host of an emulation: a namespace and a device for each real node, programs in them, and the clock.
+//! The Linux host of an emulation: a namespace and a device per real node, programs in them, and the clock.
 
 mod calls;
 mod commands;
@@ -30,13 +30,13 @@ use live::Live;
 use namespace::Namespace;
 pub use namespace::{PREFIX, clean, permitted};
 use pause::Pause;
-use settings::Told;
+use settings::KernelSettings;
 use traffic::{Job, Traffic};
 use tun::Tun;
 
-/// Time for commands at receivers to open their sockets before anything is sent.
+/// Time for commands at receivers to open their sockets before senders start.
 const SETTLING: std::time::Duration = std::time::Duration::from_millis(300);
-/// How often senders of TCP are looked at where nothing is recorded.
+/// Interval at which the kernel's senders are sampled if nothing is recorded.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs `world` with its real nodes.
@@ -50,11 +50,11 @@ pub(crate) fn emulate(
     clean();
     permitted()?;
     let mut machine = Machine::new(blueprint, gates, settings)?;
-    // the loop has a thread of its own, so that what it asks of the system for itself ends with it
+    // the loop has a thread of its own, so that priority and timer settings end with it
     std::thread::scope(|scope| {
         let looped = scope.spawn(|| {
             let mut notes = Vec::new();
-            // a timer is to be exact, not grouped with others
+            // exact timers, without coalescing
             if nix::sys::prctl::set_timerslack(1).is_err() {
                 notes.push("the system groups timers: wake-ups are less exact".to_owned());
             }
@@ -78,7 +78,7 @@ pub(crate) fn emulate(
     })
 }
 
-/// Processor time, user and system.
+/// CPU time, user and system.
 fn cpu(of: UsageWho) -> Duration {
     let total = |usage: nix::sys::resource::Usage| {
         usage.user_time().num_nanoseconds() + usage.system_time().num_nanoseconds()
@@ -91,7 +91,7 @@ struct Machine<'a> {
     began: Instant,
     spin: Duration,
     pause: Pause,
-    // dropped in this order: programs, then devices, then the namespaces that both are in
+    // dropped in this order: programs, then devices, then namespaces
     commands: Commands,
     traffic: Traffic,
     live: Live,
@@ -102,7 +102,7 @@ struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn new(blueprint: &'a Blueprint, gates: &Gates, settings: &Settings) -> Result<Self, Error> {
         let real = &blueprint.emulation.real;
-        let told = Told::of(blueprint)?;
+        let told = KernelSettings::of(blueprint)?;
         let made: Result<Vec<Namespace>, Error> =
             real.iter().map(|node| Namespace::new(&blueprint.nodes[node.index()])).collect();
         let namespaces: Arc<[Namespace]> = made?.into();
@@ -135,7 +135,7 @@ impl<'a> Machine<'a> {
         Ok(Self { blueprint, began, spin, pause, commands, traffic, live, devices, namespaces })
     }
 
-    /// Ends all programs and counts what devices lost.
+    /// Ends all programs and counts packets that devices lost.
     fn end(&mut self, accuracy: &mut Accuracy) {
         let name = |flow: FlowId| &self.blueprint.flows[flow.index()].name;
         let failed =
@@ -174,7 +174,7 @@ fn open_receivers(
     Ok(())
 }
 
-/// A command that runs at `here`, with the addresses of both ends, or of the group, and the flow's port.
+/// A command at `here` with its placeholders replaced: the addresses of both ends or of the group, and the port of the flow.
 fn filled(text: &str, id: FlowId, flow: &FlowSpec, here: NodeId) -> String {
     let to = match flow.cast {
         Cast::Multicast => wire::address_of_group(GroupId(id.0)),
@@ -186,7 +186,7 @@ fn filled(text: &str, id: FlowId, flow: &FlowSpec, here: NodeId) -> String {
         .replace("{port}", &wire::port_of(id).to_string())
 }
 
-/// Flows of the kernel's TCP, in the order of their numbers.
+/// Flows of the kernel's TCP, in order.
 fn jobs(blueprint: &Blueprint, gates: &Gates) -> Vec<Job> {
     let job = |(flow, spec): (FlowId, &sim::FlowSpec)| {
         let (Some(FlowEmulation::Kernel(congestion)), FlowKind::Tcp(config)) = (&spec.emulation, &spec.kind)
@@ -219,7 +219,7 @@ impl Platform for Machine<'_> {
         let mut asked: Vec<PollFd<'_>> =
             self.devices.iter().map(|device| PollFd::new(device.file(), PollFlags::POLLIN)).collect();
         let timeout = TimeSpec::nanoseconds(left.as_nanos().min(1_000_000_000) as i64);
-        // interrupted is as good as woken: the loop looks at the clock and comes back
+        // an interrupted wait is a wake-up: the loop looks at the clock and waits again
         if ppoll(&mut asked, Some(timeout), None).is_ok_and(|count| count > 0) {
             let has = |asked: &PollFd<'_>| asked.any().unwrap_or(false);
             ready.extend(asked.iter().enumerate().filter(|(_, asked)| has(asked)).map(|(index, _)| index));
@@ -244,7 +244,7 @@ impl Platform for Machine<'_> {
         let Some(FlowEmulation::Commands { sender: Some(text), .. }) = &spec.emulation else { return };
         let Ok(at) = self.blueprint.emulation.real.binary_search(&spec.from) else { return };
         let (name, text) = (format!("{}-sender", spec.name), filled(text, flow, spec, spec.from));
-        // what cannot be started sends nothing, which the tables show
+        // a command that cannot be started sends nothing, which the tables show
         let _ = self.commands.start(&self.namespaces[at], flow, &name, &text);
     }
 

@@ -1,7 +1,8 @@
 //! Network namespaces: creation, entering, removal, and clean-up after killed runs.
 //!
-//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, its start, a number, node. The device in it and the
-//! sockets of this process end with the process. Names do not, so that the next run removes those whose process no longer exists.
+//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, start of the process, a number, node. The
+//! device in it and the sockets of this process end with the process. Names do not, so the next run removes those whose process no longer
+//! exists.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,26 +19,26 @@ use nix::unistd::Pid;
 
 use crate::Error;
 
-/// All that an emulation makes has a name that begins so.
+/// Prefix of all names.
 pub const PREFIX: &str = "thalweg-";
 const FOLDER: &str = "/run/netns";
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// How many this process has made.
+/// Number of namespaces that this process has made.
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// A network namespace. It is removed when this is dropped, with whatever still runs in it.
+/// A network namespace. Dropping it removes it and ends the processes in it.
 #[derive(Debug)]
 pub(super) struct Namespace {
     file: File,
-    /// Where it has a name, if it could have one.
+    /// Its name; `None` if it could not be named.
     path: Option<PathBuf>,
 }
 
 impl Namespace {
-    /// Makes one, with a name that ends in that of its node.
+    /// Makes a namespace with a name that ends in that of its node.
     pub(super) fn new(node: &str) -> Result<Self, Error> {
-        // several runs of one process may have nodes of one name
+        // several runs of one process can have nodes with the same name
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let unique = format!("{PREFIX}{}-{}-{number}-{node}", std::process::id(), started("self"));
         let path = Path::new(FOLDER).join(unique);
@@ -53,7 +54,7 @@ impl Namespace {
         }
     }
 
-    /// Does something in it, on a thread of its own.
+    /// Calls a function in the namespace, on a separate thread.
     pub(super) fn inside<T: Send>(
         &self,
         what: &str,
@@ -66,7 +67,7 @@ impl Namespace {
         .map_err(|source| failed(what, source))
     }
 
-    /// Moves the calling thread into it, for good.
+    /// Moves the calling thread into the namespace permanently.
     pub(super) fn enter(&self) -> io::Result<()> {
         Ok(setns(self.file.as_fd(), CloneFlags::CLONE_NEWNET)?)
     }
@@ -92,7 +93,7 @@ pub fn permitted() -> Result<(), Error> {
     opened.map(drop).map_err(|source| failed("opening /dev/net/tun", source))
 }
 
-/// Removes what runs that were killed have left; the names of what was removed. Runs that go on are left alone.
+/// Removes what killed runs have left. Returns the names of removed namespaces. Running emulations are not affected.
 pub fn clean() -> Vec<String> {
     let Ok(entries) = fs::read_dir(FOLDER) else { return Vec::new() };
     let mut removed = Vec::new();
@@ -103,7 +104,7 @@ pub fn clean() -> Vec<String> {
             continue;
         }
         let path = entry.path();
-        // a name that stands for a namespace is on another device than its folder
+        // the mount point of a namespace is on another device than its folder
         if let (Ok(inside), Ok(folder)) = (fs::metadata(&path), fs::metadata(FOLDER))
             && inside.dev() != folder.dev()
         {
@@ -115,21 +116,21 @@ pub fn clean() -> Vec<String> {
     removed
 }
 
-/// The process that made a name, and when that began.
+/// The process in a name, and its start time.
 fn owner(name: &str) -> Option<(u32, u64)> {
     let mut parts = name.strip_prefix(PREFIX)?.splitn(3, '-');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// When a process began, in the kernel's ticks since the system did; 0 where there is none. With its number it is unique.
+/// Start time of a process in kernel ticks since boot, which makes its number unique; 0 if there is no such process.
 fn started(process: &str) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // the name in brackets may hold anything; the time is the twentieth word after it
+    // the name in brackets can contain anything; the start time is the twentieth field after it
     let words = stat.rsplit_once(')').map_or("", |(_, words)| words);
     words.split_whitespace().nth(19).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// Gives the calling thread's namespace a name.
+/// Names the calling thread's namespace.
 fn name(path: &Path) -> io::Result<()> {
     fs::create_dir_all(FOLDER)?;
     File::create(path)?;
@@ -145,8 +146,7 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-/// Ends the processes in a namespace, which are commands of an emulation and what they started. Not this process, whose threads
-/// may be there.
+/// Ends the processes in a namespace (commands of an emulation and their children), except this process.
 fn end_processes(namespace: &fs::Metadata) {
     let Ok(entries) = fs::read_dir("/proc") else { return };
     let processes = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -158,7 +158,7 @@ fn end_processes(namespace: &fs::Metadata) {
     }
 }
 
-/// Runs `work` on a thread that ends with it, so that what it does to its thread stays there.
+/// Calls `work` on a new thread, so that changes of the thread's namespace end with it.
 fn on_a_thread<T: Send, E: Send>(work: impl FnOnce() -> Result<T, E> + Send) -> Result<T, E> {
     std::thread::scope(|scope| scope.spawn(work).join().expect("it returns errors and does not panic"))
 }

@@ -7,32 +7,32 @@ use units::{Duration, Time};
 
 use crate::run::since;
 
-/// Of how many parts of its time a preferred loop stays off its core one.
+/// An urgent loop sleeps for one part in this many of its time.
 ///
-/// The system lets real-time threads have 95 % of a core and then takes them off it for the rest of a second: 50 ms at once. Who sleeps by
-/// himself, a little each time, is not taken off. Our choice: a twelfth, so that 8 % are left where 5 % must be.
+/// The kernel lets real-time threads use 95 % of a second and then stops them for the rest, 50 ms at once. A thread that sleeps this much
+/// by itself is not stopped. Our choice: a twelfth, 8 %, where 5 % are required.
 const PARTS: u64 = 12;
-/// The clock of the thread's processor time is looked at as often as this: reading it is a system call.
+/// Interval at which the CPU time of the thread is read, which is a system call.
 const LOOKS: Duration = Duration::from_micros(500);
-/// What it owes is paid when it is as much as this: shorter sleeps cost more than they give back.
+/// Minimum duration of a sleep; shorter ones cost more than they save.
 const MIN: Duration = Duration::from_micros(40);
-/// Maximum debt: after a long time awake it does not sleep for long.
+/// Maximum duration of a sleep, however long the loop was awake.
 const MAX: Duration = Duration::from_micros(500);
 
-/// The loop's sleep besides that of having nothing to do.
+/// The pauses of the loop in addition to waiting for events.
 #[derive(Debug)]
 pub(super) struct Pause {
     poll_interval: Duration,
     urgent: bool,
-    /// When it last came back from watching the devices.
+    /// When it last finished watching devices.
     back: Time,
-    /// When it last looked how much of the time it had been on a core, and that.
+    /// When it last read the CPU time of its thread, and that time.
     looked: (Time, Duration),
     owed: Duration,
 }
 
 impl Pause {
-    /// For a loop that looks at most once per `poll_interval`, and that is preferred or not.
+    /// Pauses of a loop that looks at most once per `poll_interval`, with or without real-time priority.
     pub(super) const fn new(poll_interval: Duration, urgent: bool) -> Self {
         Self {
             poll_interval,
@@ -43,7 +43,7 @@ impl Pause {
         }
     }
 
-    /// Sleeps if it has to, and says when it is.
+    /// Sleeps if a pause is due. Returns the time.
     pub(super) fn rest(&mut self, began: Instant) -> Time {
         let now = since(began);
         let due = self.due(now, used);
@@ -54,7 +54,7 @@ impl Pause {
         since(began)
     }
 
-    /// How long it has to sleep at `now`; `used` says how long this thread has been on a core in all its life.
+    /// Duration of the pause that is due at `now`. `used` returns the total CPU time of this thread.
     fn due(&mut self, now: Time, used: impl FnOnce() -> Duration) -> Duration {
         let left = self.poll_interval.saturating_sub(now.saturating_since(self.back));
         let passed = now.saturating_since(self.looked.0);
@@ -62,20 +62,20 @@ impl Pause {
             return left;
         }
         let used = used();
-        // time in calls that do not block is time on the core, however short each of them is
+        // short calls that do not block count as CPU time
         let off = passed.saturating_sub(used.saturating_sub(self.looked.1));
         self.looked = (now, used);
         self.owed = (self.owed + passed / PARTS).saturating_sub(off).min(MAX);
         if self.owed >= MIN { left.max(self.owed) } else { left }
     }
 
-    /// It came back from watching the devices.
+    /// Records that it finished watching devices.
     pub(super) fn woken(&mut self, back: Time) {
         self.back = back;
     }
 }
 
-/// How long this thread has been on a core.
+/// CPU time of this thread.
 fn used() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, |used| {
         Duration::from_nanos(std::time::Duration::from(used).as_nanos() as u64)
@@ -94,7 +94,7 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// The share of its time that a loop sleeps when each turn takes so long, of which it is off its core for a part, all by itself.
+    /// Share of its time that a loop sleeps by pauses if each turn takes `turn_us`, of which it is off its core for `off_us`.
     fn share(turn_us: u64, off_us: u64) -> f64 {
         let mut pause = Pause::new(Duration::ZERO, true);
         let (mut now, mut used, mut slept) = (0, 0, 0);

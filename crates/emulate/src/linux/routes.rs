@@ -19,16 +19,16 @@ use nix::sys::socket::{
     socket,
 };
 
-/// What a route says of TCP connections along it. Zero leaves a setting to the kernel.
+/// TCP attributes of a route. Zero keeps the kernel's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metrics {
-    /// Segments.
+    /// Initial window in segments.
     pub(super) initial_window: u32,
     /// Minimum retransmission timeout in milliseconds.
     pub(super) min_rto_ms: u32,
-    /// 1: each segment is acknowledged at once.
+    /// 1 acknowledges each segment at once.
     pub(super) quick_ack: u32,
-    /// Maximum of bytes that this end is ready to take.
+    /// Maximum receive window in bytes.
     pub(super) window: u32,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn bring_up(interface: &str) -> io::Result<()> {
     ask(NLM_F_REQUEST | NLM_F_ACK, RouteNetlinkMessage::SetLink(link))
 }
 
-/// Packets to `destination`, an address and how many bits of it count, go out by `interface`, with these settings.
+/// Adds a route to `destination` (address and prefix length) through `interface`.
 pub(super) fn add(interface: &str, destination: (Ipv4Addr, u8), metrics: &Metrics) -> io::Result<()> {
     let message = route(if_nametoindex(interface)?, destination, metrics);
     ask(NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE, RouteNetlinkMessage::NewRoute(message))
@@ -72,7 +72,7 @@ fn route(interface: u32, (destination, bits): (Ipv4Addr, u8), metrics: &Metrics)
     message
 }
 
-/// Sends a request, and waits until the kernel says that it has done it.
+/// Sends a request and waits for the acknowledgement of the kernel.
 fn ask(flags: u16, message: RouteNetlinkMessage) -> io::Result<()> {
     let mut header = NetlinkHeader::default();
     (header.flags, header.sequence_number) = (flags, 1);
@@ -88,7 +88,7 @@ fn ask(flags: u16, message: RouteNetlinkMessage) -> io::Result<()> {
     answered(&answer[..length])
 }
 
-/// The answer is an error number, 0 when all went well.
+/// Reads the acknowledgement: an error number, 0 for success.
 fn answered(bytes: &[u8]) -> io::Result<()> {
     match NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes).map(|answer| answer.payload) {
         Ok(NetlinkPayload::Error(error)) if error.code.is_none() => Ok(()),

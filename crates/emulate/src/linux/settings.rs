@@ -1,5 +1,5 @@
-//! Settings of a scenario's `tcp` for the kernel, as sysctls of a namespace or attributes of its route to another node. Settings without such an
-//! interface are refused.
+//! Settings of a scenario's `tcp` for the kernel, as sysctls of a namespace or attributes of its route to another node. Settings without
+//! such an interface are rejected.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use crate::Error;
 /// Headers of IPv4 and TCP, without and with timestamps.
 const HEADERS: (Bytes, Bytes) = (Bytes::new(40), Bytes::new(52));
 
-/// How TCP of the kernel is set in one namespace.
+/// TCP settings of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tuning {
     pub(super) sack: bool,
     pub(super) ecn: bool,
     pub(super) timestamps: bool,
     pub(super) idle_restart: bool,
-    /// Maximum retransmission timeout, where it is not the kernel's own.
+    /// Maximum retransmission timeout; `None` for the kernel's default.
     pub(super) max_rto: Option<Duration>,
-    /// The longest packet.
+    /// Maximum size of a packet.
     pub(super) mtu: u32,
 }
 
@@ -33,17 +33,18 @@ impl Default for Tuning {
     }
 }
 
-/// All that the kernel is told of TCP.
+/// All TCP settings for the kernel.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    /// In the order of the real nodes.
+pub(super) struct KernelSettings {
+    /// Per real node.
     pub(super) tunings: Vec<Tuning>,
-    /// By the node that has the route and the node that it leads to; only those that differ from the kernel's own.
+    /// By the node with the route and the node that it leads to; only routes with settings that are not default.
     pub(super) routes: BTreeMap<(NodeId, NodeId), Metrics>,
 }
 
-impl Told {
-    /// What the flows of the kernel want. Fails where the kernel cannot be told, or two flows of one namespace want different things.
+impl KernelSettings {
+    /// The settings of all flows of the kernel's TCP. Fails if the kernel cannot be configured so, or two flows of one namespace require
+    /// different settings.
     pub(super) fn of(blueprint: &Blueprint) -> Result<Self, Error> {
         let real = &blueprint.emulation.real;
         let mut told = Self { tunings: vec![Tuning::default(); real.len()], routes: BTreeMap::new() };
@@ -112,7 +113,7 @@ fn tuning(config: &Config) -> Tuning {
     }
 }
 
-/// What the sender's route says.
+/// Attributes of the sender's route.
 fn sending(config: &Config) -> Metrics {
     let own = Config::default();
     let other = |wanted: bool, value: u32| if wanted { value } else { 0 };
@@ -123,7 +124,7 @@ fn sending(config: &Config) -> Metrics {
     }
 }
 
-/// What the receiver's route says.
+/// Attributes of the receiver's route.
 fn receiving(config: &Config) -> Metrics {
     Metrics {
         quick_ack: u32::from(!config.delayed_ack),
@@ -136,8 +137,8 @@ fn millis(span: Duration) -> u32 {
     u32::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Fails where the kernel does something else and cannot be told not to. What `like = "linux"` stands for it does whatever
-/// is written, so that a simulation beside it may do without.
+/// Fails for a setting that the kernel neither has by default nor can change. The settings of `like = "linux"` are accepted in any case, so
+/// that a simulation for comparison can change them.
 fn refuse(flow: &FlowSpec, config: &Config) -> Result<(), Error> {
     let own = Config::default();
     let reasons = [
@@ -161,7 +162,7 @@ fn refuse(flow: &FlowSpec, config: &Config) -> Result<(), Error> {
     }
 }
 
-/// The key in which two differ.
+/// The key in which two settings differ.
 fn different(one: &Tuning, other: &Tuning) -> &'static str {
     match () {
         () if one.sack != other.sack => "sack",
@@ -190,8 +191,8 @@ mod tests {
 
     use super::*;
 
-    /// Two real nodes, and a flow of the kernel for each of the settings.
-    fn told(settings: &[Config]) -> Result<Told, String> {
+    /// Two real nodes, and one flow of the kernel's TCP per element of `settings`.
+    fn told(settings: &[Config]) -> Result<KernelSettings, String> {
         let mut net = Blueprint::new(Duration::from_secs(1));
         let (a, b) = (net.node("a"), net.node("b"));
         net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 10));
@@ -202,7 +203,7 @@ mod tests {
                 Some(FlowEmulation::Kernel("reno".to_owned()));
         }
         net.emulation.real = vec![a, b];
-        Told::of(&net).map_err(|error| error.to_string())
+        KernelSettings::of(&net).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! TCP of the kernel: a sender and a receiver for each flow, all on one thread beside the loop.
+//! TCP of the kernel: a sender and a receiver per flow, all on one thread beside the loop.
 //!
-//! The sender writes zeros at the amount and the rate of the flow; the receiver counts and discards them. The loop reads their counters at any time.
+//! The sender writes zeros with the size and the rate of the flow; the receiver counts and discards them. The loop can read their counters
+//! at any time.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -31,23 +32,23 @@ use crate::run::since;
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     pub(super) flow: FlowId,
-    /// Index of the namespace of its sender and of its receiver.
+    /// Index of the sender's namespace, and of the receiver's.
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) addresses: (Ipv4Addr, Ipv4Addr),
     pub(super) congestion: String,
-    /// The longest packet.
+    /// Maximum size of a packet.
     pub(super) packet: Bytes,
     pub(super) demand: Demand,
 }
 
-/// What is known of a flow. Written by the thread, read by the loop.
+/// The counters of a flow, written by the thread and read by the loop.
 #[derive(Debug, Default)]
 struct Counters {
     delivered: AtomicU64,
-    /// Nanoseconds since the start of the run, when its work was done; 0 before.
+    /// Completion in nanoseconds since the start of the run; 0 before.
     completed_ns: AtomicU64,
-    /// How often the sender was looked at.
+    /// Number of samples of the sender.
     looks: AtomicU64,
     window: AtomicU64,
     threshold: AtomicU64,
@@ -59,26 +60,26 @@ struct Counters {
     failure: AtomicU64,
 }
 
-/// What the loop tells the thread.
+/// An order of the loop to the thread.
 enum Order {
     Start(usize),
     Stop(usize),
     End,
 }
 
-/// The thread, as the loop sees it.
+/// The loop's handle of the thread.
 pub(super) struct Traffic {
     orders: Sender<Order>,
     bell: Arc<EventFd>,
     thread: Option<JoinHandle<()>>,
     jobs: Vec<Job>,
     counters: Arc<[Counters]>,
-    told: Vec<Told>,
+    told: Vec<Reported>,
 }
 
-/// What the loop was told of a flow so far.
+/// The counters of a flow at the last report.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct Reported {
     delivered: u64,
     completed: bool,
     looks: u64,
@@ -87,8 +88,8 @@ struct Told {
 }
 
 impl Traffic {
-    /// Opens the receivers, then begins the run: starts the thread, and says when that was. `look_every` is how often senders are
-    /// looked at; `urgent` prefers the thread to all ordinary ones.
+    /// Opens the receivers and starts the thread. Returns the start of the run. Senders are sampled every `look_every`; `urgent` gives the
+    /// thread real-time priority.
     pub(super) fn begin(
         jobs: Vec<Job>,
         namespaces: &Arc<[Namespace]>,
@@ -125,22 +126,22 @@ impl Traffic {
         work.listen().map_err(system("watching receivers"))?;
         let thread = std::thread::Builder::new().name("thalweg-tcp".to_owned()).spawn(move || {
             if urgent {
-                // where it is refused, so it is to the loop, which says so
+                // if it is rejected, it is rejected for the loop as well, which reports it
                 let _ = calls::prefer();
             }
             work.run();
         });
         let thread = thread.map_err(|source| failed("starting a thread", source))?;
-        let told = vec![Told::default(); jobs.len()];
+        let told = vec![Reported::default(); jobs.len()];
         Ok((Self { orders, bell, thread: Some(thread), jobs, counters, told }, began))
     }
 
-    /// Whether the flow is one of these; then its sender begins.
+    /// Starts the sender if the flow is one of these. Returns whether it is.
     pub(super) fn start(&mut self, flow: FlowId) -> bool {
         self.order(flow, Order::Start)
     }
 
-    /// Whether the flow is one of these; then its sender ends, at once.
+    /// Stops the sender at once if the flow is one of these. Returns whether it is.
     pub(super) fn stop(&mut self, flow: FlowId) -> bool {
         self.order(flow, Order::Stop)
     }
@@ -148,14 +149,14 @@ impl Traffic {
     fn order(&mut self, flow: FlowId, what: fn(usize) -> Order) -> bool {
         let found = self.jobs.binary_search_by_key(&flow, |job| job.flow);
         if let Ok(index) = found {
-            // when the thread has ended, so has the flow
+            // fails only if the thread has ended, and with it the flow
             let _ = self.orders.send(what(index));
             let _ = self.bell.write(1);
         }
         found.is_ok()
     }
 
-    /// Tells what flows did since this was last asked.
+    /// Passes on the changes of counters since the last call.
     pub(super) fn news(&mut self, tell: &mut dyn FnMut(News)) {
         for ((job, counters), told) in self.jobs.iter().zip(self.counters.iter()).zip(&mut self.told) {
             let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -185,7 +186,7 @@ impl Traffic {
         }
     }
 
-    /// Ends the thread; connections that failed, for people.
+    /// Ends the thread. Returns the errors of connections.
     pub(super) fn end(&mut self) -> Vec<(FlowId, io::Error)> {
         let _ = self.orders.send(Order::End);
         let _ = self.bell.write(1);
@@ -206,16 +207,16 @@ impl Drop for Traffic {
     }
 }
 
-/// Bytes that a sender hands over at once.
+/// Maximum size of a write.
 const WRITTEN_AT_ONCE: usize = 256 * 1024;
-/// Bytes that a receiver throws away at once.
+/// Maximum number of bytes that a receiver discards in one call.
 const READ_AT_ONCE: usize = 4 * 1024 * 1024;
-/// How often a sender with a rate writes.
+/// Interval of writes of a sender with a rate.
 const TICK: Duration = Duration::from_millis(1);
-/// What of a segment on the wire is header, timestamps left out: the kernel takes those off by itself.
+/// Header bytes of a segment in the kernel's maximum segment size, which excludes timestamps.
 const HEADER: u64 = 40;
 
-/// A socket of a flow with all that both ends have in common.
+/// A socket with the options that both ends need.
 fn tcp_socket(job: &Job) -> io::Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let fd = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
@@ -238,7 +239,7 @@ fn listener(job: &Job) -> Result<TcpListener, Error> {
         Ok(TcpListener::from(fd))
     };
     open().map_err(|source| {
-        // what `setsockopt` answers to a name that it does not know
+        // the error of `setsockopt` for an unknown congestion control
         if source.kind() == ErrorKind::NotFound {
             let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
             let available = list.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(", ");
@@ -248,15 +249,15 @@ fn listener(job: &Job) -> Result<TcpListener, Error> {
     })
 }
 
-/// One flow, as the thread sees it.
+/// The state of a flow in the thread.
 struct Flow {
     job: Job,
     listener: TcpListener,
     incoming: Option<TcpStream>,
     outgoing: Option<TcpStream>,
-    /// Payload still to be written, where there is an end to it.
+    /// Payload that is left to write; maximum for a flow without end.
     left: u64,
-    /// When it began, and what it wrote since: for senders with a rate.
+    /// Start, and bytes written since, for senders with a rate.
     began: Time,
     written: u64,
 }
@@ -266,7 +267,7 @@ impl Flow {
         Self { job, listener, incoming: None, outgoing: None, left: 0, began: Time::ZERO, written: 0 }
     }
 
-    /// Closes the sending end so that the other end knows at once.
+    /// Resets the connection, so that the other end is informed at once.
     fn cut(&mut self) {
         if let Some(stream) = self.outgoing.take() {
             let linger = libc::linger { l_onoff: 1, l_linger: 0 };
@@ -282,7 +283,7 @@ impl Flow {
     }
 }
 
-/// The thread.
+/// The state of the thread.
 struct Work {
     epoll: Epoll,
     bell: Arc<EventFd>,
@@ -295,7 +296,7 @@ struct Work {
     zeros: Vec<u8>,
 }
 
-/// What an event is about: an index, and in the lowest bits one of these.
+/// Data of an event: an index, and one of these in the lowest bits.
 const LISTENER: u64 = 0;
 const INCOMING: u64 = 1;
 const OUTGOING: u64 = 2;
@@ -368,7 +369,7 @@ impl Work {
         }
     }
 
-    /// Connects a flow's sender. The thread goes to its namespace for that; its sockets stay where they were made.
+    /// Connects the sender of a flow. The thread enters its namespace for that; sockets stay in the namespace where they were made.
     fn open(&mut self, index: usize) -> io::Result<()> {
         let flow = &mut self.flows[index];
         flow.cut();
@@ -386,7 +387,7 @@ impl Work {
             Err(error) => return Err(error.into()),
         }
         let stream = TcpStream::from(fd);
-        // senders with a rate write when it is time, the others when there is room
+        // senders with a rate write at their ticks, others when the socket has room
         let wanted = if flow.rate().is_some() { EpollFlags::empty() } else { EpollFlags::EPOLLOUT };
         self.epoll.add(stream.as_fd(), EpollEvent::new(wanted, (index as u64) << 2 | OUTGOING))?;
         flow.outgoing = Some(stream);
@@ -402,7 +403,7 @@ impl Work {
         }
     }
 
-    /// Throws away what came, once for each event, so that all flows have their turn.
+    /// Discards received data, once per event, so that all flows are served.
     fn read(&mut self, index: usize) {
         let Some(stream) = &self.flows[index].incoming else { return };
         match calls::discard(stream, READ_AT_ONCE) {
@@ -417,7 +418,7 @@ impl Work {
                 self.counters[index].delivered.fetch_add(taken as u64, Ordering::Relaxed);
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            // the sender was cut
+            // the sender reset the connection
             Err(_) => self.flows[index].incoming = None,
         }
     }
@@ -440,7 +441,7 @@ impl Work {
                 flow.written += written as u64;
                 flow.left -= if flow.left == u64::MAX { 0 } else { written as u64 };
                 if flow.left == 0 {
-                    // nothing more comes; the socket stays until the end, for retransmissions
+                    // no more data; the socket stays open for retransmissions
                     let _ = stream.shutdown(Shutdown::Write);
                     let _ = self.epoll.delete(&*stream);
                 }
@@ -451,7 +452,7 @@ impl Work {
         }
     }
 
-    /// Looks at all senders.
+    /// Samples all senders.
     fn look(&mut self) {
         let mut bytes = [0u8; 256];
         for (flow, counters) in self.flows.iter().zip(self.counters.iter()) {
@@ -475,10 +476,10 @@ impl Work {
     }
 }
 
-/// What Linux writes where there was no loss yet.
+/// The slow-start threshold of Linux before any loss.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
-/// `struct tcp_info` of Linux, by the places of its fields. What the kernel did not write is zero.
+/// `struct tcp_info` of Linux by field offsets. Fields that the kernel did not write are zero.
 struct Info<'a> {
     bytes: &'a [u8],
 }

@@ -1,4 +1,5 @@
-//! The TUN device of a real node: packets that are routed into it are read from a file, and packets that are written to the file arrive from it.
+//! The TUN device of a real node. Packets that are routed into it are read from a file, and packets that are written to the file arrive
+//! from it.
 
 use std::fs;
 use std::io;
@@ -13,16 +14,17 @@ use super::settings::Tuning;
 use super::{calls, routes};
 use crate::Error;
 
-/// Its name, in every namespace.
+/// Name of the device in every namespace.
 const NAME: &str = "thalweg0";
-/// Packets that may wait in it for the loop; the kernel's default is 500.
+/// Queue length of the device; the kernel's default is 500.
 const WAITING: u32 = 10_000;
 
 /// An open device.
 pub(super) struct Tun(SyncDevice);
 
 impl Tun {
-    /// Makes the device of the namespace, with its address and with a route to all other nodes and groups, and sets the namespace's TCP.
+    /// Makes the device of a namespace with its address and a route to all other nodes and groups, and applies the TCP settings of the
+    /// namespace.
     pub(super) fn new(namespace: &Namespace, address: Ipv4Addr, tuning: &Tuning) -> Result<Self, Error> {
         namespace.inside("making a TUN device", || {
             set_tcp(tuning)?;
@@ -40,12 +42,12 @@ impl Tun {
         })
     }
 
-    /// The next packet; `None` when there is none.
+    /// Reads the next packet; `None` if there is none.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Option<usize> {
         self.0.recv(buffer).ok()
     }
 
-    /// Whether the device took a packet.
+    /// Writes a packet. Returns whether the device accepted it.
     pub(super) fn send(&mut self, bytes: &[u8]) -> bool {
         self.0.send(bytes).is_ok()
     }
@@ -55,22 +57,22 @@ impl Tun {
     }
 }
 
-/// Connections from the namespace to `destination` are set as `metrics` says.
+/// Sets the TCP attributes of connections from the namespace to `destination`.
 pub(super) fn route(namespace: &Namespace, destination: Ipv4Addr, metrics: &Metrics) -> Result<(), Error> {
     namespace.inside("setting a route", || routes::add(NAME, (destination, 32), metrics))
 }
 
-/// Settings that each namespace has for itself. What a kernel does not know stays as it is, unless the scenario asks for it.
+/// Sets the sysctls of a namespace. Those that a kernel does not have are skipped, unless the scenario requires them.
 fn set_tcp(tuning: &Tuning) -> io::Result<()> {
     let switch = |on| if on { "1" } else { "0" };
     let put = |key: &str, value: &str| fs::write(format!("/proc/sys/net/{key}"), value);
     for (key, value) in [
-        // no router of IPv6 is to be asked for
+        // no IPv6 router solicitations
         ("ipv6/conf/all/disable_ipv6", "1"),
         ("ipv6/conf/default/disable_ipv6", "1"),
-        // what one connection learnt is not handed to the next
+        // no cached metrics from earlier connections
         ("ipv4/tcp_no_metrics_save", "1"),
-        // room for the largest bandwidth-delay products that are emulated, from the first round trip on
+        // buffers for large bandwidth-delay products from the first round trip on
         ("ipv4/tcp_rmem", "4096 8388608 67108864"),
         ("ipv4/tcp_wmem", "4096 262144 67108864"),
         ("ipv4/tcp_sack", switch(tuning.sack)),
@@ -88,12 +90,12 @@ fn set_tcp(tuning: &Tuning) -> io::Result<()> {
     Ok(())
 }
 
-/// Packets that the device of a namespace dropped because nobody took them out.
+/// Packets that the device of a namespace dropped because its queue was full.
 pub(super) fn dropped(namespace: &Namespace) -> u64 {
     let read = || -> io::Result<u64> {
         let table = fs::read_to_string("/proc/thread-self/net/dev")?;
         let line = table.lines().find_map(|line| line.trim_start().strip_prefix(NAME)?.strip_prefix(':'));
-        // eight columns of what came in, then bytes, packets, errors and drops of what went out
+        // eight columns of received packets, then bytes, packets, errors and drops of sent ones
         let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
         Ok(drops.unwrap_or(0))
     };
