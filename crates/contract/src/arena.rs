@@ -2,7 +2,7 @@
 
 use crate::{Packet, PacketId};
 
-/// Slots for packets, with a free list. Nothing is allocated once it has grown to what is in flight.
+/// Slots for packets, with a free list. There is no allocation once the memory suffices for all packets in flight.
 #[derive(Debug, Default)]
 pub struct Arena {
     slots: Vec<Packet>,
@@ -31,7 +31,7 @@ impl Arena {
         }
     }
 
-    /// Gives the slot back. The id must be live.
+    /// Frees the slot. The id must be live.
     #[inline]
     pub fn release(&mut self, id: PacketId) {
         self.free.push(id);
@@ -43,7 +43,7 @@ impl Arena {
         &self.slots[id.index()]
     }
 
-    /// The packet in a live slot, to be changed.
+    /// The packet in a live slot, for modification.
     #[inline]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.slots[id.index()]

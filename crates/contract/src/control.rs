@@ -52,7 +52,7 @@ pub trait CongestionControl {
         None
     }
 
-    /// Slow-start threshold (ssthresh) in bytes, for the trace; unlimited where the scheme has none.
+    /// Slow-start threshold (ssthresh) in bytes, for the trace; unlimited if the scheme has none.
     fn ssthresh(&self) -> Bytes {
         Bytes::UNLIMITED
     }
@@ -144,7 +144,7 @@ impl Ack {
         (self.answered_at != Time::NEVER).then(|| Self::delay_between(self.sent_at, self.answered_at))
     }
 
-    /// Nanoseconds from `sent_at` by one clock to `answered_at` by another.
+    /// `answered_at` minus `sent_at` in nanoseconds; the two are of different clocks.
     #[inline]
     pub const fn delay_between(sent_at: Time, answered_at: Time) -> i64 {
         answered_at.as_nanos().wrapping_sub(sent_at.as_nanos()) as i64

@@ -221,11 +221,11 @@ pub enum Count {
     FramesPlayed,
     /// Frames that were incomplete at their playing time.
     FramesMissed,
-    /// Those of them that were completed later.
+    /// Missed frames that were completed later.
     FramesLate,
-    /// Frames that were whole when they were due, and could not be shown because one that they depend on was lost.
+    /// Frames that were complete in time and could not be shown, because a frame that they depend on was lost.
     FramesUndecodable,
-    /// Times that playing stopped because the next frame was not there.
+    /// Stalls of playback, because the next frame was missing.
     Stalls,
     /// Nanoseconds of stalls.
     StallNanos,
@@ -237,18 +237,18 @@ pub enum Count {
     CommandRetransmits,
     /// SDN: commands that rerouted traffic.
     Reroutes,
-    /// SDN: operations that the paper of the scheme counts, all together.
+    /// SDN: operations that the scheme's paper counts, in total.
     Operations,
-    /// SDN: of these, operations that filter signals.
+    /// SDN: operations that filter signals.
     Filtering,
-    /// SDN: of these, operations that search for the node to command.
+    /// SDN: operations that search for the node to command.
     Searching,
-    /// SDN: of these, those that compute commands.
+    /// SDN: operations that compute commands.
     Switching,
 }
 
 impl Count {
-    /// All of them, in order.
+    /// All counters, in order.
     pub const ALL: [Self; 26] = [
         Self::Retransmits,
         Self::Timeouts,
@@ -278,7 +278,7 @@ impl Count {
         Self::Switching,
     ];
 
-    /// Its column in the tables.
+    /// The column of the counter in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Retransmits => "retransmits",
@@ -322,9 +322,9 @@ pub struct Meter {
     pub rtt_count: u64,
     /// Their sum, in nanoseconds.
     pub rtt_sum_ns: u64,
-    /// The minimum; [`Duration::MAX`] before the first.
+    /// Minimum round-trip time; [`Duration::MAX`] before the first sample.
     pub rtt_min: Duration,
-    /// The latest of them.
+    /// The latest round-trip time.
     pub rtt_last: Duration,
     /// Segments with a measured delay from their first request.
     pub delay_count: u64,
@@ -332,11 +332,11 @@ pub struct Meter {
     pub delay_sum_ns: u64,
     /// Sum of their squares, in square nanoseconds.
     pub delay_square_sum_ns2: u128,
-    /// The minimum; [`Duration::MAX`] before the first.
+    /// Minimum delay; [`Duration::MAX`] before the first.
     pub delay_min: Duration,
-    /// The maximum.
+    /// Maximum delay.
     pub delay_max: Duration,
-    /// Their distribution, if it is recorded.
+    /// Distribution of these delays, if it is recorded.
     pub delays: Option<Box<Delays>>,
     /// End of the endpoint's part of a finite transfer; [`Time::NEVER`] before.
     pub completed_at: Time,

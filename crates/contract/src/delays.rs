@@ -2,7 +2,7 @@
 
 use units::{Duration, Histogram};
 
-/// Delays by size: counted in bins that are at most a thousandth of their delay wide.
+/// A histogram of delays, with bins whose width is at most a thousandth of the delay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     nanos: Histogram<u32, 10>,
@@ -16,23 +16,24 @@ impl Delays {
         self.count += 1;
     }
 
-    /// Counts all that another one holds.
+    /// Adds the counts of another histogram.
     pub fn add_all(&mut self, more: &Self) {
         self.nanos.add_all(&more.nanos);
         self.count += more.count;
     }
 
-    /// How many it holds.
+    /// Number of delays.
     pub const fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether it holds none.
+    /// Whether there are no delays.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The minimum delay that at least `percent` of 100 are not above, to a thousandth; `None` where there are none.
+    /// The smallest delay such that at least `percent` % of all delays do not exceed it, with an error of at most a thousandth; `None`
+    /// without delays.
     pub fn percentile(&self, percent: u64) -> Option<Duration> {
         let wanted = (self.count * percent.min(100)).div_ceil(100).max(1);
         self.nanos.at_rank(wanted).map(|bin| Duration::from_nanos(bin.middle()))

@@ -24,7 +24,7 @@ pub enum EgressEvent {
     Start,
     /// The program ends.
     Stop,
-    /// The endpoint changes its mode, to the one with this index in the list of its driver.
+    /// The mode of the endpoint changes. The number is an index into the driver's list of modes.
     Mode(u32),
     /// A packet for the program. It has left the network; the driver has its bytes.
     Packet(Packet),

@@ -29,10 +29,11 @@ pub trait Strategy {
 
     /// An Interest arrived that the content store does not answer.
     ///
-    /// State: its nonce is new, its in-record exists, `fib` has at least one next hop. Actions: send the Interest to any faces, refuse it to any
-    /// downstream, or reject it. Without an action it stays pending until Data arrive or it expires. The method is called for every Interest that is
-    /// no loop: if `is_new` is false, others wait for the same Data or the same downstream retransmits, and no action means aggregation. But every
-    /// Interest renews the entry: a strategy that never retransmits a lost Interest starves a consumer that retransmits in time.
+    /// State: its nonce is new, its in-record exists, `fib` has at least one next hop. Actions: send the Interest to any faces, refuse it
+    /// to any downstream, or reject it. Without an action it stays pending until Data arrive or it expires. The method is called for every
+    /// Interest that is no loop. If `is_new` is false, other downstreams wait for the same Data or the same downstream retransmits, and no
+    /// action means aggregation. Every Interest renews the entry, so a strategy that never retransmits a lost Interest starves a consumer
+    /// that retransmits in time.
     fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx);
 
     /// Data arrived for a pending Interest.
@@ -62,7 +63,7 @@ pub trait Strategy {
         Time::NEVER
     }
 
-    /// Whether `wake` can return anything but never; called once, when the node is created. False saves one call per packet.
+    /// Whether `wake` can return anything but [`Time::NEVER`]. Called once, when the node is created; false saves one call per packet.
     fn has_deadlines(&self) -> bool {
         true
     }
@@ -224,7 +225,7 @@ pub trait StrategyCx {
     /// Sends the Interest to a face, through the link part if the face is a link. The nonce is that of the latest Interest that arrived.
     fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure;
 
-    /// Sends the Interest to a face with a new nonce of this node: a probe, which is no loop where it meets the other.
+    /// Sends the Interest to a face with a new nonce of this node. Such a probe does not count as a loop where it meets the original.
     fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure;
 
     /// Refuses the Interest to one downstream, whose in-record ends. With the last of them the entry ends.
@@ -249,9 +250,9 @@ pub trait StrategyCx {
         (0..).map_while(|index| self.downstream(pending, index)).find(|record| record.face == face)
     }
 
-    /// Refuses to every downstream once every tried face has refused, with the least severe of their reasons. If all but one have refused, and that
-    /// one waits for the Data itself, the two nodes would wait for each other: then it alone is refused
-    /// [NFD: best-route strategy, processing of NACKs].
+    /// Refuses the Interest to every downstream once every tried face has refused, with the least severe of their reasons. If all but one
+    /// have refused, and that one is a downstream as well, the two nodes would wait for each other; then only that one is refused [NFD:
+    /// best-route strategy, processing of NACKs].
     fn pass_refusals(&mut self, pending: Pending) {
         let (mut min, mut open) = (None, None);
         for record in (0..).map_while(|index| self.upstream(pending, index)) {
@@ -348,7 +349,7 @@ pub trait LinkLaw {
         Time::NEVER
     }
 
-    /// Whether `wake` can return anything but never; called once, when the node is created. False saves one call per packet.
+    /// Whether `wake` can return anything but [`Time::NEVER`]. Called once, when the node is created; false saves one call per packet.
     fn has_deadlines(&self) -> bool {
         true
     }
@@ -407,7 +408,7 @@ pub struct LaneView {
     pub packets: u32,
     /// Their bytes.
     pub bytes: Bytes,
-    /// Start of the first Interest's wait; never if the lane is empty.
+    /// Start of the first Interest's wait; `None` if the lane is empty.
     pub since: Option<Time>,
     /// Size of the first Interest.
     pub first: Bytes,

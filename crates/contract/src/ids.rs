@@ -7,7 +7,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index into a table.
+            /// The id as an index into a table.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -17,15 +17,15 @@ macro_rules! ids {
 }
 
 ids! {
-    /// One sender's data for one receiver or group.
+    /// The data of one sender for one receiver or group.
     FlowId;
     /// A face of an NDN forwarder: its links first, in the order of ports, then the endpoints on its node.
     FaceId;
     /// A multicast group.
     GroupId;
-    /// A line of Interests that a link part of an NDN forwarder holds.
+    /// A queue of Interests in a link part of an NDN forwarder.
     LaneId;
-    /// A wire between two nodes, both directions.
+    /// A link between two nodes, both directions.
     LinkId;
     /// A prefix: a node of the tree of name components, see [`crate::Names`].
     NameId;
@@ -33,24 +33,24 @@ ids! {
     NodeId;
     /// A slot of the packet arena.
     PacketId;
-    /// The bytes of a packet of a real program, which the driver keeps.
+    /// The bytes of a packet of a real program, which the driver stores.
     PayloadId;
     /// An endpoint.
     EndpointId;
-    /// A node's way out: a queue and one direction of a link.
+    /// A port of a node: a queue and one direction of a link.
     PortId;
 }
 
-/// Where an endpoint lives.
+/// The address of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// The host.
+    /// Its node.
     pub node: NodeId,
-    /// The endpoint on it.
+    /// The endpoint.
     pub endpoint: EndpointId,
 }
 
-/// Where a packet goes: an endpoint, or a group. Eight bytes, because every packet carries it.
+/// The destination of a packet: an endpoint, or a group. It takes eight bytes, because every packet contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
     node: NodeId,
@@ -58,21 +58,21 @@ pub struct Destination {
 }
 
 const GROUP: NodeId = NodeId(u32::MAX);
-/// No node has this number, so that routing finds no way and the driver hands the packet over on the spot.
+/// No node has this number, so that routing finds no route and the driver delivers the packet within the node.
 const OWN_NODE: NodeId = NodeId(u32::MAX - 1);
 
 impl Destination {
-    /// To every member of `group`.
+    /// All members of `group`.
     pub const fn group(group: GroupId) -> Self {
         Self { node: GROUP, endpoint_or_group: group.0 }
     }
 
-    /// To the state machine of the sender's own node.
+    /// The state machine of the sender's own node.
     pub const fn own_node() -> Self {
         Self { node: OWN_NODE, endpoint_or_group: 0 }
     }
 
-    /// Whether it is for the state machine of the sender's own node.
+    /// Whether it is the state machine of the sender's own node.
     #[inline]
     pub fn is_own_node(self) -> bool {
         self.node == OWN_NODE
@@ -84,13 +84,13 @@ impl Destination {
         if self.node == GROUP { None } else { Some(self.node) }
     }
 
-    /// The endpoint, where it is one.
+    /// The endpoint; `None` for a group.
     #[inline]
     pub fn endpoint(self) -> Option<EndpointId> {
         if self.node == GROUP { None } else { Some(EndpointId(self.endpoint_or_group)) }
     }
 
-    /// The group, where it is one.
+    /// The group; `None` for an endpoint.
     #[inline]
     pub fn as_group(self) -> Option<GroupId> {
         if self.node == GROUP { Some(GroupId(self.endpoint_or_group)) } else { None }

@@ -19,12 +19,12 @@ pub struct Name {
 }
 
 impl Name {
-    /// How many prefixes a network may have.
+    /// Maximum number of prefixes in a network.
     pub const PREFIXES: u32 = 1 << 24;
-    /// How many segments a prefix may have.
+    /// Maximum number of segments under a prefix.
     pub const SEGMENTS: u64 = 1 << 40;
 
-    /// The whole name in one word: different names have different keys.
+    /// The name as one word; different names have different keys.
     #[inline]
     pub const fn key(self) -> u64 {
         debug_assert!(self.prefix.0 < Self::PREFIXES && self.segment < Self::SEGMENTS);
@@ -32,10 +32,10 @@ impl Name {
     }
 }
 
-/// The tree of components: every prefix that anybody uses, and those above it.
+/// The tree of name components: every prefix in use, and those above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The prefix above, by prefix; the root's is itself.
+    /// The parent of each prefix; the root is its own parent.
     parents: Vec<NameId>,
     components: Vec<String>,
     known: BTreeMap<(NameId, String), NameId>,
@@ -48,18 +48,17 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The prefix `/`, which is above all others.
+    /// The prefix `/`, the root.
     pub const ROOT: NameId = NameId(0);
 
-    /// The tree with the root alone.
+    /// A tree that contains only the root.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The prefix written `/a/b`; those above it come with it. Empty components count for nothing, so that `a/b` and `/a/b/` are
-    /// the same.
+    /// The prefix `/a/b`, which is added with all prefixes above it. Empty components are ignored, so that `a/b` and `/a/b/` are the same.
     ///
-    /// Panics where there are more than [`Name::PREFIXES`].
+    /// Panics if there are more than [`Name::PREFIXES`].
     pub fn intern(&mut self, text: &str) -> NameId {
         text.split('/').filter(|component| !component.is_empty()).fold(Self::ROOT, |parent, component| {
             let next = NameId(self.parents.len() as u32);
@@ -73,7 +72,7 @@ impl Names {
         })
     }
 
-    /// The prefix written `/a/b`, if it is known.
+    /// The prefix `/a/b`; `None` if it is not in the tree.
     pub fn find(&self, text: &str) -> Option<NameId> {
         let mut components = text.split('/').filter(|component| !component.is_empty());
         components.try_fold(Self::ROOT, |parent, component| {
@@ -87,7 +86,7 @@ impl Names {
         if id == Self::ROOT { None } else { Some(self.parents[id.index()]) }
     }
 
-    /// Its first component: what many schemes take for the content that a name belongs to. The root for the root.
+    /// The first component of a prefix, which many schemes use as the content of a name. The root for the root.
     pub fn first(&self, id: NameId) -> NameId {
         std::iter::successors(Some(id), |id| self.parent(*id))
             .filter(|id| *id != Self::ROOT)
@@ -95,12 +94,12 @@ impl Names {
             .unwrap_or(id)
     }
 
-    /// How many prefixes there are, the root included.
+    /// Number of prefixes, root included.
     pub fn count(&self) -> usize {
         self.parents.len()
     }
 
-    /// As it is written: `/a/b`.
+    /// The prefix in the form `/a/b`.
     pub fn text(&self, id: NameId) -> String {
         match self.parent(id) {
             None => "/".to_owned(),
@@ -113,51 +112,51 @@ impl Names {
 /// A request for the Data of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest {
-    /// What is wanted.
+    /// The requested name.
     pub name: Name,
     /// A random number that distinguishes this request from others of the same name: a forwarder that receives it twice detects a loop. A
     /// retransmission has another one.
     pub nonce: u32,
-    /// How long forwarders keep it pending, in milliseconds.
+    /// Lifetime: how long forwarders keep it pending, in milliseconds.
     pub lifetime_ms: u32,
 }
 
 impl Interest {
-    /// How long forwarders keep it pending.
+    /// Lifetime: how long forwarders keep it pending.
     #[inline]
     pub const fn lifetime(&self) -> Duration {
         Duration::from_millis(self.lifetime_ms as u64)
     }
 }
 
-/// The answer: the content of one name. It follows the Interests back, hop by hop.
+/// The answer to an Interest: the content of one name. It takes the path of the Interests in reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// What it is.
+    /// The name.
     pub name: Name,
-    /// Payload; the packet's size is that of the whole on the wire.
+    /// Payload in bytes; the size of the packet is that of the whole on the wire.
     pub payload_bytes: u32,
 }
 
-/// The network's *no* to an Interest. It follows the Interest back.
+/// A negative acknowledgement: the network does not satisfy an Interest. It takes the path of the Interest in reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nack {
-    /// What was wanted.
+    /// The requested name.
     pub name: Name,
     /// The nonce of the Interest that is refused.
     pub nonce: u32,
-    /// Why.
+    /// The reason.
     pub reason: NackReason,
 }
 
-/// Why an Interest is refused, the least severe first.
+/// Why an Interest is refused, in order of severity, the least severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NackReason {
-    /// There is no capacity for its Data now.
+    /// There is no capacity for its Data at present.
     Congestion,
     /// Its nonce was seen before.
     Duplicate,
-    /// Nobody is known who serves the name.
+    /// No route to a producer of the name is known.
     NoRoute,
 }
 

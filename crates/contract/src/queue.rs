@@ -5,62 +5,61 @@ use units::{Bytes, Rate, Time};
 
 use crate::{Arena, PacketId, Random};
 
-/// The queue of one port. It owns the ids it holds until it gives them back by [`QueueDiscipline::dequeue`].
+/// The queue of one port. It owns the ids of its packets until [`QueueDiscipline::dequeue`] returns them.
 #[delegatable_trait]
 pub trait QueueDiscipline {
-    /// Takes a packet, or refuses it: after [`Verdict::Drop`] the id is the caller's again.
+    /// Takes a packet, or refuses it: after [`Verdict::Drop`] the caller owns the id again.
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict;
 
     /// The next packet to transmit.
     fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId>;
 
-    /// What waits. The packet being transmitted is not counted.
+    /// Waiting packets, without the packet in transmission.
     fn backlog(&self) -> Backlog;
 
-    /// Gives back all that it holds, as it is: the link has failed.
+    /// Removes and returns all packets unchanged, because the link failed.
     fn drain(&mut self) -> Vec<PacketId>;
 
-    /// Changes how much may wait. What waits already stays.
+    /// Changes the limit. Waiting packets are not dropped.
     fn set_limit(&mut self, limit: QueueLimit);
 }
 
-/// What a queue may ask of the world.
+/// The context of a queue.
 pub struct PacketCx<'a> {
     /// The present instant.
     pub now: Time,
     /// The present rate of the link.
     pub rate: Rate,
-    /// The queue's own stream of random numbers.
+    /// The queue's random stream.
     pub random: &'a mut Random,
     /// The packets.
     pub arena: &'a mut Arena,
     /// Packets that the queue drops from inside, each with its reason.
     pub dropped: &'a mut Vec<(PacketId, DropReason)>,
-    /// How many packets the queue marked itself, beside those of [`Verdict::Mark`].
+    /// Number of packets that the queue marked inside, in addition to those of [`Verdict::Mark`].
     pub marked: u64,
 }
 
-/// How much may wait in a queue; in each class, where there are several.
+/// The limit of a queue, per class if there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimit {
     /// Packets.
     pub packets: u32,
-    /// ECN threshold of a queue without a rule of its own: packets that understand marks are marked when at least this many packets wait;
-    /// `u32::MAX` for never.
+    /// ECN threshold of drop-tail and classes: ECN-capable packets are marked if at least this many packets wait; `u32::MAX` for never.
     pub mark_above: u32,
     /// Bytes.
     pub bytes: Bytes,
 }
 
 impl QueueLimit {
-    /// Whether a packet of `size_bytes` finds room where `packets` packets of `bytes` bytes wait.
+    /// Whether a packet of `size_bytes` fits into a queue of `packets` packets and `bytes` bytes.
     #[inline]
     pub const fn admits(&self, packets: u32, bytes: u64, size_bytes: u64) -> bool {
         packets < self.packets && bytes + size_bytes <= self.bytes.as_u64()
     }
 }
 
-/// What waits in a queue.
+/// The packets that wait in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.
@@ -69,12 +68,12 @@ pub struct Backlog {
     pub bytes: Bytes,
 }
 
-/// What becomes of a packet.
+/// The decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// It is accepted.
     Pass,
-    /// It goes on, marked.
+    /// It is accepted and marked.
     Mark,
     /// It is dropped.
     Drop(DropReason),
@@ -83,19 +82,19 @@ pub enum Verdict {
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
-    /// The queue was full.
+    /// The queue was full: drop-tail, or a discipline without room.
     QueueFull,
-    /// Active queue management (AQM), such as CoDel, dropped it although there was room.
+    /// Active queue management (AQM), such as CoDel or RED, dropped it although there was room.
     Early,
-    /// The link's random loss.
+    /// Random loss of the link (`loss`), after the transmission.
     RandomLoss,
-    /// The link was down, or went down during its transmission.
+    /// The link was down, or went down while the packet was in its queue or on it.
     LinkDown,
-    /// No route to its destination.
+    /// No route leads to its destination.
     NoRoute,
-    /// It reached its destination, where no endpoint listens: the flow has stopped, has not started, or has restarted since it was sent.
+    /// It arrived at an endpoint that is not active: the flow has stopped, has not started, or has restarted since it was sent.
     NotListening,
-    /// It took more hops than any route has: routes changed and formed a loop.
+    /// It crossed more links than any route has, because routes form a loop.
     HopLimit,
 }
 

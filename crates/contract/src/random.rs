@@ -59,13 +59,13 @@ impl Random {
         scale / math::pow(1.0 - self.unit(), 1.0 / shape)
     }
 
-    /// `span` stretched or shrunk uniformly by up to `share` of itself.
+    /// `span` changed randomly by up to `share` of itself, uniformly.
     pub fn jitter(&mut self, span: Duration, share: f64) -> Duration {
         if share == 0.0 { span } else { span.scaled(1.0 + self.uniform(-share, share)) }
     }
 }
 
-/// The finaliser of SplitMix64: every input bit moves every output bit.
+/// The finaliser of SplitMix64: every input bit affects every output bit.
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

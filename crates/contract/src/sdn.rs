@@ -298,7 +298,7 @@ impl Net {
                     link.limit = limit;
                 }
             }
-            // the next status says what the port carries
+            // the next status contains the rate of the port
             Order::Cap { .. } => {}
         }
     }
@@ -502,7 +502,7 @@ mod tests {
         assert_eq!(net.hops(NodeId(1), NameId(2)), [hop(4, 5), hop(6, 5)]);
         net.note(NodeId(1), &order(&[hop(6, 4), hop(4, 5)]));
         assert_eq!(net.hops(NodeId(1), NameId(2))[0], hop(6, 4));
-        // what an order does not list stays behind what it does
+        // next hops that are not in an order stay behind those that are
         net.note(NodeId(1), &order(&[hop(4, 9)]));
         assert_eq!(net.hops(NodeId(1), NameId(2)), [hop(4, 9), hop(6, 9)]);
     }

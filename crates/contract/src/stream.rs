@@ -22,14 +22,14 @@ pub trait SenderLaw {
         Label::default()
     }
 
-    /// Whether the scheme sends control packets: [`Self::control`] is asked only where this is true when the stream is made. Such packets are to
-    /// find no queue, so the network must have a class for them.
+    /// Whether the scheme sends control packets. If false when the stream is made, [`Self::control`] is never called. Such packets must not
+    /// queue, so the network needs a class for them.
     fn out_of_band(&self) -> bool {
         false
     }
 
-    /// The scheme's header for a control packet that carries no data, asked for after each packet of data; it leaves at once. `after`
-    /// is what the next packet of data will be: its number, and the bytes sent before it.
+    /// The scheme's header for a control packet without data, which leaves at once; `None` for no packet. Called after each data packet.
+    /// `after` has the number of the next data packet, and the bytes sent before it.
     fn control(&mut self, _after: &Sending, _cx: &mut Cx<'_>) -> Option<Label> {
         None
     }

@@ -32,12 +32,12 @@ pub struct Search<C, V> {
 }
 
 impl<C: Copy + Ord, V: Copy> Search<C, V> {
-    /// A search among `nodes` nodes, all of them at the cost `unreached`, which is more than any path costs.
+    /// A search among `nodes` nodes. All of them have the cost `unreached`, which must exceed that of any path.
     pub fn new(nodes: usize, unreached: C) -> Self {
         Self { unreached, best: vec![unreached; nodes], via: vec![None; nodes], frontier: BinaryHeap::new() }
     }
 
-    /// Lets paths begin at `node`, where they have cost `cost` already.
+    /// Adds a start at `node` with cost `cost`.
     pub fn start(&mut self, node: usize, cost: C) {
         if cost < self.best[node] {
             (self.best[node], self.via[node]) = (cost, None);
@@ -45,7 +45,7 @@ impl<C: Copy + Ord, V: Copy> Search<C, V> {
         }
     }
 
-    /// The next node whose shortest path is final, with its cost; `None` when all that can be reached are.
+    /// The next node whose shortest path is final, with its cost; `None` when all reachable nodes are settled.
     pub fn settle(&mut self) -> Option<(usize, C)> {
         loop {
             let Reverse((cost, node)) = self.frontier.pop()?;
@@ -55,7 +55,7 @@ impl<C: Copy + Ord, V: Copy> Search<C, V> {
         }
     }
 
-    /// A path to `node` of cost `cost`, whose last step is `via`: kept when it is cheaper than the one that is known.
+    /// Offers a path to `node` of cost `cost` with the last step `via`. It is kept if it is shorter than the known one.
     pub fn offer(&mut self, node: usize, cost: C, via: V) {
         if cost < self.best[node] {
             (self.best[node], self.via[node]) = (cost, Some(via));
@@ -73,7 +73,7 @@ impl<C: Copy + Ord, V: Copy> Search<C, V> {
         self.best[node] < self.unreached
     }
 
-    /// The last step of the shortest path to `node`; `None` at a start and where there is no path.
+    /// The last step of the shortest path to `node`; `None` for a start and for an unreachable node.
     pub fn via(&self, node: usize) -> Option<V> {
         self.via[node]
     }
@@ -84,7 +84,7 @@ impl<C: Copy + Ord, V: Copy> Search<C, V> {
     }
 }
 
-/// The connected component of each node, named by the lowest index in it. `neighbours` of a node are those that an edge joins it with, in
+/// The connected component of each node, identified by its lowest index. `neighbours` returns the nodes that share an edge with a node, in
 /// either direction.
 pub fn components<I: IntoIterator<Item = usize>>(
     nodes: usize,
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn of_equal_paths_the_one_by_way_of_the_lower_index_stays() {
-        // 0 – 1 – 3 and 0 – 2 – 3 are equally long; 2 is named first
+        // 0 – 1 – 3 and 0 – 2 – 3 have equal length; 2 is listed first
         let found = search(5, &[(0, 2, 1), (2, 3, 1), (0, 1, 1), (1, 3, 1)], &[0]);
         assert_eq!((found.cost(3), found.via(3), found.via(0)), (2, Some(1), None));
         assert_eq!((found.reached(4), found.via(4)), (false, None));

@@ -1,4 +1,4 @@
-//! An SDN controller for real forwarders, set up with a scenario's network.
+//! An SDN controller for real forwarders, configured with a scenario's network.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use sim::World;
 use crate::forward::{address, refused};
 use crate::scenario::Plan;
 
-/// What another thread asks of a controller, and sees of it.
+/// A handle by which another thread observes and stops a controller.
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct SdnControl(Arc<Control>);
 
@@ -24,20 +24,20 @@ impl SdnControl {
         Self(Arc::default())
     }
 
-    /// How it stood not long ago, as JSON; None before it began.
+    /// Recent status as JSON; None before the start.
     #[getter]
     fn stats(&self) -> Option<String> {
         self.0.stats().map(|stats| told(&stats).to_string())
     }
 
-    /// Asks it to end soon.
+    /// Requests the end.
     fn stop(&self) {
         self.0.stop();
     }
 }
 
-/// Controls forwarders as a plan's network and `[sdn]` say, at `listen`, until it is told to stop. How it stood then, as JSON.
-/// Raises `ValueError` for plans without named data and a controller, `OSError` for a socket that cannot be had.
+/// Controls forwarders with the network and `[sdn]` of a plan, at `listen`, until it is stopped. Returns its status as JSON. Raises
+/// `ValueError` for plans without named data and a controller, `OSError` for a socket that cannot be opened.
 #[pyfunction]
 pub fn ndn_control(
     py: Python<'_>,

@@ -30,7 +30,7 @@ pub(crate) fn run(
     Ok(Run::of(&outcome.trace, report, outcome.complete, said))
 }
 
-/// Why this process may not emulate; None when it may.
+/// Why this process may not emulate; None if it may.
 #[pyfunction]
 pub fn emulation_permitted() -> Option<String> {
     #[cfg(target_os = "linux")]
@@ -39,7 +39,7 @@ pub fn emulation_permitted() -> Option<String> {
     Some(Error::NotLinux.to_string())
 }
 
-/// Removes what emulations that were killed have left; the names of what was removed.
+/// Removes what killed emulations have left. Returns the names of what was removed.
 #[pyfunction]
 pub fn clean_emulations() -> Vec<String> {
     #[cfg(target_os = "linux")]
@@ -48,7 +48,7 @@ pub fn clean_emulations() -> Vec<String> {
     Vec::new()
 }
 
-/// The file of what passes some links, begun; `KeyError` for an unknown link, `OSError` where there can be no file.
+/// Starts the capture file of some links. Raises `KeyError` for an unknown link, `OSError` for a file that cannot be written.
 pub(crate) fn capture(
     plan: &Plan,
     (names, path): (Vec<String>, PathBuf),
@@ -61,7 +61,7 @@ pub(crate) fn capture(
     Ok(((links, Box::new(capture)), captured))
 }
 
-/// Raises `OSError` where a file could not be written to its end.
+/// Raises `OSError` if a file could not be written completely.
 pub(crate) fn finished(captured: Option<&Captured>) -> PyResult<()> {
     match captured.and_then(Captured::failure) {
         Some(failure) => Err(PyOSError::new_err(format!("the capture is not complete: {failure}"))),
@@ -69,7 +69,7 @@ pub(crate) fn finished(captured: Option<&Captured>) -> PyResult<()> {
     }
 }
 
-/// What an emulation says of itself, for `run.json`.
+/// The accuracy of an emulation, for `run.json`.
 fn accuracy(accuracy: &Accuracy) -> Value {
     let seconds = |span: Duration| span.as_secs_f64();
     let mut said = json!({
@@ -97,7 +97,7 @@ fn accuracy(accuracy: &Accuracy) -> Value {
     said
 }
 
-/// The exception of an emulation that cannot be: `thalweg.errors.EmulationError(message, hint)`.
+/// The exception for an emulation that failed: `thalweg.errors.EmulationError(message, hint)`.
 fn failed(py: Python<'_>, error: &Error) -> PyErr {
     let hint = match error {
         Error::NotPermitted { .. } => Some(

@@ -19,7 +19,7 @@ use units::{Bytes, Duration, Rate, Time, UnitText};
 use wire::ndn::Name;
 use wire::stream::TEXT;
 
-/// What another thread asks of a forwarder, and sees of it.
+/// A handle by which another thread observes and stops a forwarder.
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct ForwardControl(Arc<Control>);
 
@@ -30,21 +30,21 @@ impl ForwardControl {
         Self(Arc::default())
     }
 
-    /// How it stood not long ago, as JSON; None before it began.
+    /// Recent status as JSON; None before the start.
     #[getter]
     fn stats(&self) -> Option<String> {
         self.0.stats().map(|stats| told(&stats).to_string())
     }
 
-    /// Asks it to end soon.
+    /// Requests the end.
     fn stop(&self) {
         self.0.stop();
     }
 }
 
-/// Forwards as `settings` say, JSON with the keys of a settings file, until it is told to stop. How it stood then, as JSON. What its faces
-/// sent and received is written to the capture file `pcap`, if there is one.
-/// Raises `ValueError` for settings that are wrong, `OSError` for sockets or a file that cannot be had.
+/// Runs a forwarder with `settings`, JSON with the keys of a settings file, until it is stopped. Returns its status as JSON. If `pcap` is
+/// given, packets of its faces are written to this capture file. Raises `ValueError` for invalid settings, `OSError` for sockets or a file
+/// that cannot be opened.
 #[pyfunction]
 #[pyo3(signature = (settings, control, pcap=None))]
 pub fn ndn_forward(
@@ -80,8 +80,8 @@ pub fn ndn_forward(
     ended.map(|said| said.to_string()).map_err(failed)
 }
 
-/// Runs forwarders together for a while, each with its endpoints inside, and says what those did. `experiment` is JSON: `hosts`, `wires`,
-/// `span_s`. What was done, as JSON.
+/// Runs several forwarders with endpoints in one process for a duration. `experiment` is JSON: `hosts`, `wires`, `span_s`. Returns the
+/// results as JSON.
 #[pyfunction]
 pub fn ndn_together(py: Python<'_>, experiment: &str, control: &ForwardControl) -> PyResult<String> {
     let mut tree = Table::top(experiment)?;
@@ -180,7 +180,7 @@ fn told(stats: &Stats) -> Value {
     })
 }
 
-/// Datagrams of a session that were of no use, by reason.
+/// Discarded datagrams of a session, by reason.
 pub(crate) fn refused(refused: &Refused) -> Value {
     json!({
         "malformed": refused.malformed,
@@ -203,7 +203,7 @@ fn listen(mut table: Table) -> PyResult<Listen> {
     Ok(Listen { udp, unix, ..Listen::default() })
 }
 
-/// The settings in `tree`, but for where it listens.
+/// The settings in `tree`, except where it listens.
 fn settings_of(mut tree: Table) -> PyResult<Settings> {
     let mut forwarder = tree.table("forwarder")?;
     let base = Settings::default();
@@ -253,7 +253,7 @@ fn settings_of(mut tree: Table) -> PyResult<Settings> {
     Ok(settings)
 }
 
-/// The SDN controller, where there is one. Its key is here as bytes.
+/// The SDN controller, if there is one, with its key as bytes.
 fn controller(mut table: Table) -> PyResult<Option<ControllerSettings>> {
     if !table.given {
         return Ok(None);
@@ -270,7 +270,7 @@ fn controller(mut table: Table) -> PyResult<Option<ControllerSettings>> {
     Ok(Some(ControllerSettings::new(address(&at, "controller.at")?, &node, Secret::new(key))))
 }
 
-/// Marks on what waits for programs: there, unless they are not wanted.
+/// Congestion marks at queues towards programs; on by default.
 fn program_marks(mut table: Table) -> PyResult<Option<MarkSettings>> {
     let wanted = table.flag("marks", true)?;
     let base = MarkSettings::default();
@@ -404,7 +404,7 @@ pub(crate) fn address(text: &str, key: &str) -> PyResult<SocketAddr> {
     })
 }
 
-/// A table whose keys are taken one by one; what is left is a mistake.
+/// A table whose keys are removed as they are read; a key that is left is an error.
 struct Table {
     path: String,
     given: bool,
@@ -524,7 +524,7 @@ impl Table {
         table.values.clone().into_iter().map(read).collect()
     }
 
-    /// Nothing is left.
+    /// Whether no key is left.
     fn done(&self) -> PyResult<()> {
         match self.values.keys().next() {
             None => Ok(()),

@@ -15,7 +15,7 @@ mod values;
 
 use pyo3::prelude::*;
 
-/// What `python/thalweg` stands on. Its functions take and give plain values; what is made for programs to read travels as JSON text.
+/// The native part of `python/thalweg`. Functions take and return plain values; structured values are passed as JSON text.
 #[pymodule]
 mod _native {
     #[pymodule_export]

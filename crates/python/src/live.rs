@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use serde_json::json;
 use units::Duration;
 
-/// Paces packets on this computer and says how exact that was, as JSON. `method` is `sleep`, `exact`, `spin`, `mixed` or `tick`;
-/// `aside_ns` is how long before a departure `mixed` begins to spin, and the interval of `tick`. With `size` each departure is a datagram.
+/// Measures the pacing of this host and returns its accuracy as JSON. `method` is `sleep`, `exact`, `spin`, `mixed` or `tick`. `aside_ns`
+/// is how long before a departure `mixed` starts to spin, and the interval of `tick`. With `size`, each departure is a datagram.
 #[pyfunction]
 pub fn measure_pacing(
     py: Python<'_>,
@@ -49,5 +49,5 @@ pub fn measure_pacing(
     Ok(said.to_string())
 }
 
-/// Departures of one measurement: each is remembered.
+/// Maximum number of departures of a measurement, because each is stored.
 const MAX: u64 = 100_000_000;

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use units::{Bytes, Duration, Rate, UnitText};
 
-/// What another thread asks of a fetch or a producer, and sees of it.
+/// A handle by which another thread observes and stops a fetch or a producer.
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct NdnControl(Arc<ndn::Control>);
 
@@ -24,55 +24,55 @@ impl NdnControl {
         Self(Arc::default())
     }
 
-    /// Bytes that are there, in order; of a producer, bytes of content sent.
+    /// Bytes received in order; of a producer, bytes of content sent.
     #[getter]
     fn bytes(&self) -> u64 {
         self.0.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the whole; 0 while that is not known.
+    /// Bytes of the whole object; 0 while unknown.
     #[getter]
     fn whole(&self) -> u64 {
         self.0.whole.load(Ordering::Relaxed)
     }
 
-    /// Segments that came; of a producer, Interests that came.
+    /// Segments received; of a producer, Interests received.
     #[getter]
     fn segments(&self) -> u64 {
         self.0.segments.load(Ordering::Relaxed)
     }
 
-    /// Segments asked for again.
+    /// Retransmitted Interests.
     #[getter]
     fn again(&self) -> u64 {
         self.0.again.load(Ordering::Relaxed)
     }
 
-    /// The version is found, or the prefix is registered.
+    /// Whether the version is known, or the prefix is registered.
     #[getter]
     fn ready(&self) -> bool {
         self.0.ready.load(Ordering::Relaxed)
     }
 
-    /// Asks it to end soon.
+    /// Requests the end.
     fn stop(&self) {
         self.0.stop();
     }
 }
 
-/// The path of a name, as it is written everywhere; `ValueError` for what is no name.
+/// The path of a name in canonical notation. Raises `ValueError` for an invalid name.
 #[pyfunction]
 pub fn ndn_name(text: &str) -> PyResult<String> {
     Ok(name(text)?.to_string())
 }
 
-/// Where a face leads, as it is written everywhere; `ValueError` for what is no face.
+/// The URI of a face in canonical notation. Raises `ValueError` for an invalid one.
 #[pyfunction]
 pub fn ndn_face(text: &str) -> PyResult<String> {
     Ok(place(text)?.to_string())
 }
 
-/// Fetches a file; `wanted` is JSON. Writes to `path`, or to standard output where there is none. What came, as JSON.
+/// Fetches a file. `wanted` is JSON. Writes to `path`, or to standard output if that is None. Returns the result as JSON.
 #[pyfunction]
 pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnControl) -> PyResult<String> {
     let asked = tree(wanted)?;
@@ -120,7 +120,8 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
     Ok(told.to_string())
 }
 
-/// Serves a file until it is told to stop; `wanted` is JSON. The file is at `path`, or `content` where there is none. What was served, as JSON.
+/// Serves a file until it is stopped. `wanted` is JSON. The content is the file at `path`, or `content` if that is None. Returns the result
+/// as JSON.
 #[pyfunction]
 pub fn ndn_put(
     py: Python<'_>,
@@ -184,7 +185,7 @@ fn text<'a>(asked: &'a Value, key: &str) -> &'a str {
     asked[key].as_str().unwrap_or_default()
 }
 
-/// A number with its unit, where there is one.
+/// A quantity with its unit; `None` if the key is missing.
 fn quantity<T: UnitText>(asked: &Value, key: &str) -> PyResult<Option<T>> {
     let read = asked[key].as_str().map(T::from_text).transpose();
     read.map_err(|error| PyValueError::new_err(format!("{key}: {error}")))
@@ -208,12 +209,12 @@ fn digest(text: &str) -> Option<wire::ndn::Digest> {
     bytes.try_into().ok()
 }
 
-/// Nanoseconds since 1970, as Python says; it is also where chance begins.
+/// Nanoseconds since 1970 by Python's clock, which also seed the random numbers.
 fn now_ns(asked: &Value) -> u64 {
     asked["now_ns"].as_u64().unwrap_or_default()
 }
 
-/// The file for a capture, where one is wanted.
+/// The capture file, if one is requested.
 fn capture(asked: &Value) -> PyResult<Option<File>> {
     let Some(path) = asked["pcap"].as_str() else { return Ok(None) };
     File::create(path).map(Some).map_err(|error| PyOSError::new_err(format!("{path}: {error}")))
@@ -225,7 +226,7 @@ fn tap(mut socket: ndn::Socket, file: Option<File>) -> io::Result<Tapped<ndn::So
     Ok(Tapped::new(socket, file.map(|file| Recorder::new(file, began_ns)).transpose()?))
 }
 
-/// Adds what became of a capture.
+/// Adds the result of a capture.
 pub(crate) fn say(told: &mut Value, captured: Option<&Captured>) {
     let Some(captured) = captured else { return };
     told["captured"] = json!(captured.packets);
@@ -301,5 +302,5 @@ fn told_of_serving(served: &Served) -> Value {
     })
 }
 
-/// Bytes written at once.
+/// Bytes per write.
 const BUFFER: usize = 256 << 10;

@@ -14,20 +14,20 @@ use crate::emulation;
 use crate::table::Table;
 use crate::values;
 
-/// A scenario that was read without a mistake.
+/// A valid scenario.
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct Scenario(lab::Scenario);
 
 #[pymethods]
 impl Scenario {
-    /// Reads a file. Raises `ScenarioError`, or `OSError` when there is none.
+    /// Reads a file. Raises `ScenarioError` for an invalid one, `OSError` if it cannot be read.
     #[staticmethod]
     fn from_file(py: Python<'_>, path: &str) -> PyResult<Self> {
         let bytes = std::fs::read(path).map_err(|error| unread(&error, path))?;
         py.detach(|| lab::load_bytes(&bytes, path)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
-    /// Reads TOML text; `name` stands for the file in messages.
+    /// Reads TOML text; `name` is the name of the file in messages.
     #[staticmethod]
     fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
         py.detach(|| lab::load(text, name)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
@@ -46,44 +46,44 @@ impl Scenario {
         values::dict(py, &self.0.tree())
     }
 
-    /// The scenario as TOML: as given when it was text.
+    /// The scenario as TOML; the given text if there is one.
     #[getter]
     fn text(&self) -> &str {
         self.0.text()
     }
 
-    /// One line for people; empty when it has none.
+    /// Its title in one line; empty if it has none.
     #[getter]
     fn title(&self) -> &str {
         self.0.title()
     }
 
-    /// It says that it needs more than five CPU seconds.
+    /// Whether it is marked as taking more than five CPU seconds.
     #[getter]
     fn slow(&self) -> bool {
         self.0.is_slow()
     }
 
-    /// What it says that has no effect or cannot be measured: a list in JSON, as of a `ScenarioError`.
+    /// Warnings about keys without effect and results that cannot be measured: a list in JSON, in the format of `ScenarioError`.
     #[getter]
     fn warnings(&self) -> String {
         self.0.warnings().to_json().to_string()
     }
 
-    /// The same, drawn over the text; empty where there is none.
+    /// The warnings with the marked text; empty if there are none.
     #[getter]
     fn warnings_picture(&self) -> String {
         self.0.warnings().to_string()
     }
 
-    /// A copy with some dotted keys set, all at once.
+    /// A copy with some dotted keys changed.
     fn with_all(&self, py: Python<'_>, changes: &Bound<'_, PyDict>) -> PyResult<Self> {
         let changes: Vec<_> = values::table_of_all(changes)?.into_iter().collect();
         py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
-    /// Every cell of a grid of dotted keys and the values that they take, the last key varying fastest, without a sweep of its own.
-    /// A series that only other cells offer is not recorded in a cell.
+    /// The scenarios of all cells of a grid of dotted keys and values, without their own sweep; the last key varies fastest. A series that
+    /// only other cells offer is not recorded in a cell.
     fn grid(&self, py: Python<'_>, axes: &Bound<'_, PyDict>) -> PyResult<Vec<Self>> {
         let axes = values::axes(axes)?;
         let cells = py.detach(|| self.0.grid(&axes)).map_err(|diagnostics| refused(py, &diagnostics))?;
@@ -95,14 +95,14 @@ impl Scenario {
         py.detach(|| self.0.without_sweep()).map(Self).map_err(|diagnostics| refused(py, &diagnostics))
     }
 
-    /// Fills in every default and every relative unit.
+    /// Resolves every default and every relative unit.
     #[pyo3(signature = (seed = None))]
     fn plan(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<Plan> {
         py.detach(|| self.0.plan(seed)).map(Plan).map_err(|diagnostics| refused(py, &diagnostics))
     }
 }
 
-/// What a run is made of.
+/// The input of a run.
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct Plan(Arc<lab::Plan>);
 
@@ -114,7 +114,7 @@ impl Plan {
 
 #[pymethods]
 impl Plan {
-    /// One line for people.
+    /// Title in one line.
     #[getter]
     fn title(&self) -> &str {
         &self.0.title
@@ -126,13 +126,13 @@ impl Plan {
         self.0.blueprint.seed
     }
 
-    /// Simulated length, in seconds.
+    /// Duration in seconds of simulated time.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.0.blueprint.duration.as_secs_f64()
     }
 
-    /// The whole plan in the words of a scenario, as JSON.
+    /// The plan as a scenario, as JSON.
     #[getter]
     fn resolved(&self) -> String {
         self.0.to_json().to_string()
@@ -159,9 +159,8 @@ impl Plan {
         .to_string()
     }
 
-    /// Runs to the end, or until `control` stops it. Releases the interpreter lock. Each time that `control` says `keep`, the
-    /// tables as they are go to `folder`.
-    /// `capture` names links and the file that what passes them is written to.
+    /// Runs to the end, or until `control` stops it. Releases the interpreter lock. When `control` requests `keep`, the tables up to now
+    /// are written to `folder`. `capture` is a list of links and the capture file for their packets.
     #[pyo3(signature = (control, folder = None, capture = None))]
     fn run(
         &self,
@@ -176,7 +175,7 @@ impl Plan {
         let outcome = py.detach(move || {
             lab::run_tapped(&plan, &control, tap, |report| {
                 if let Some(folder) = &folder {
-                    // when this fails, so does writing the whole at the end, and that is told
+                    // if this fails, so does the write at the end, which is reported
                     let _ = tables::save(report, folder);
                 }
             })
@@ -185,8 +184,8 @@ impl Plan {
         Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
     }
 
-    /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`. `began_ns` is
-    /// the time in `capture` at which it begins.
+    /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`. `began_ns` is the
+    /// time of the start in `capture`.
     #[pyo3(signature = (control, *, spin_us = 50, poll_interval_us = 0, urgent = false, logs = None, capture = None, began_ns = 0))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn emulate(
@@ -207,7 +206,7 @@ impl Plan {
     }
 }
 
-/// Watches and stops a run from another thread.
+/// Observes and stops a run from another thread.
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct Control(pub(crate) Arc<sim::Control>);
 
@@ -230,27 +229,27 @@ impl Control {
         self.0.events.load(Ordering::Relaxed)
     }
 
-    /// Whether it was told to stop.
+    /// Whether it was stopped.
     #[getter]
     fn stopped(&self) -> bool {
         self.0.stop.load(Ordering::Relaxed)
     }
 
-    /// Asks the run to write down soon what it has, and to go on.
+    /// Requests that the run writes its results up to now and continues.
     fn keep(&self) {
         self.0.pause.store(true, Ordering::Relaxed);
     }
 
-    /// Asks the run to end soon; it keeps what it has.
+    /// Requests the end of the run; results up to then are kept.
     fn stop(&self) {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// What a run left.
+/// The result of a run.
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct Run {
-    /// It came to its end.
+    /// Whether it reached its end.
     #[pyo3(get)]
     complete: bool,
     /// Digest of every event in order, 16 hexadecimal digits.
@@ -262,10 +261,10 @@ pub struct Run {
     /// Agenda entries handled.
     #[pyo3(get)]
     events_handled: u64,
-    /// Simulated time that it reached, in seconds.
+    /// Simulated time reached, in seconds.
     #[pyo3(get)]
     ended_s: f64,
-    /// How well the machine kept up, as JSON; None for a simulation.
+    /// Accuracy of an emulation as JSON; None for a simulation.
     #[pyo3(get)]
     emulation: Option<String>,
     report: Arc<lab::Report>,
@@ -298,7 +297,7 @@ impl Run {
         self.report.tables.iter().map(|table| table.name).collect()
     }
 
-    /// One of them; `KeyError` for an unknown name.
+    /// A table by name. Raises `KeyError` for an unknown name.
     fn table(&self, name: &str) -> PyResult<Table> {
         Table::of(&self.report, name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
@@ -319,7 +318,7 @@ impl Run {
     }
 }
 
-/// The system's own exception, such as `FileNotFoundError`, with the file's name.
+/// The exception of the operating system, such as `FileNotFoundError`, with the name of the file.
 fn unread(error: &std::io::Error, path: &str) -> PyErr {
     match error.raw_os_error() {
         Some(number) => {
@@ -331,7 +330,7 @@ fn unread(error: &std::io::Error, path: &str) -> PyErr {
     }
 }
 
-/// The exception of a refused scenario: `thalweg.errors.ScenarioError(picture, problems)`.
+/// The exception for an invalid scenario: `thalweg.errors.ScenarioError(picture, problems)`.
 pub(crate) fn refused(py: Python<'_>, diagnostics: &Problems) -> PyErr {
     let make = || {
         py.import("thalweg.errors")?

@@ -55,10 +55,10 @@ impl Table {
         let _ = requested_schema;
         let stream =
             tables::stream(self.table()).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        // the consumer moves the stream out of the capsule; when nobody does, the capsule's end releases it
+        // the consumer moves the stream out of the capsule; otherwise the destructor of the capsule releases it
         PyCapsule::new_with_value(py, stream, STREAM)
     }
 }
 
-/// The name that the Arrow PyCapsule interface asks for.
+/// The name that the Arrow PyCapsule interface requires.
 const STREAM: &CStr = c"arrow_array_stream";

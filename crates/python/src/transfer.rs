@@ -18,12 +18,12 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use units::{Duration, Rate, Time, UnitError, UnitText};
 
-/// A transfer: told what to do in one thread, watched and steered from others.
+/// A transfer, which other threads can observe and control.
 #[pyclass(frozen)]
 pub struct Transfer {
     control: Arc<Control>,
     tally: Arc<Tally>,
-    /// The scheme: of a receiver, the one that the sender offers.
+    /// The scheme; for a receiver, that of the sender's offer.
     scheme: Arc<OnceLock<String>>,
 }
 
@@ -34,7 +34,7 @@ impl Transfer {
         Self { control: Arc::default(), tally: Arc::default(), scheme: Arc::default() }
     }
 
-    /// Sends, and returns when that is over: what is left of it as JSON.
+    /// Sends data. Returns at the end, with the result as JSON.
     fn send(&self, py: Python<'_>, told: &str) -> PyResult<String> {
         let told = parse(told)?;
         let source = match text(&told, "path") {
@@ -86,7 +86,7 @@ impl Transfer {
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
 
-    /// Receives, and returns when that is over: what is left of it as JSON.
+    /// Receives data. Returns at the end, with the result as JSON.
     fn receive(&self, py: Python<'_>, told: &str) -> PyResult<String> {
         let told = parse(told)?;
         let (control, tally) = (&self.control, &self.tally);
@@ -119,34 +119,34 @@ impl Transfer {
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
 
-    /// Asks the transfer to say goodbye and end.
+    /// Requests that the transfer closes the session and ends.
     fn stop(&self) {
         self.control.stop();
     }
 
-    /// Asks both ends to change to this mode of the scheme.
+    /// Requests that both ends change to this mode of the scheme.
     fn change_mode(&self, mode: &str) {
         self.control.change_mode(mode);
     }
 
-    /// How it stands, as JSON.
+    /// Status as JSON.
     fn told(&self) -> String {
         self.state().to_string()
     }
 }
 
-/// What is left of a transfer.
+/// The result of a transfer.
 enum Remains {
-    /// It was stopped before there was a session.
+    /// Stopped before there was a session.
     Stopped,
-    /// Nobody called.
+    /// No other end answered or called.
     Unanswered,
-    /// The outcome, of a group how it ended with each receiver, and the capture where one was wanted.
+    /// The outcome; for a group also the end of each receiver; the capture if one was requested.
     Over(Box<Outcome>, Vec<Left>, Option<Captured>),
 }
 
 impl Remains {
-    /// There was no session: it was stopped, or nobody called in time.
+    /// The result without a session: stopped, or no other end in time.
     fn none(control: &Control) -> Self {
         if control.stopped() { Self::Stopped } else { Self::Unanswered }
     }
@@ -192,7 +192,7 @@ impl Transfer {
         })
     }
 
-    /// What is left, with what was counted.
+    /// The result with all counters.
     fn said(&self, left: &Remains) -> Value {
         let mut said = self.state();
         let (end, why) = match left {
@@ -251,7 +251,7 @@ impl Transfer {
     }
 }
 
-/// How a session ended, and why where there is a reason.
+/// How a session ended, and the reason if there is one.
 fn ended(end: &End) -> (&'static str, Option<String>) {
     match end {
         End::Complete => ("complete", None),
@@ -265,10 +265,10 @@ fn ended(end: &End) -> (&'static str, Option<String>) {
     }
 }
 
-/// Receivers of a group, at most.
+/// Maximum number of receivers of a group.
 const MAX: usize = 10_000;
 
-/// Opens the socket: calls if an address is given, otherwise listens. `None` if it was stopped, or no caller arrived in time.
+/// Opens the socket. Calls if an address is given, otherwise listens. `None` if it was stopped, or no caller arrived in time.
 fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)>, String> {
     let address = |text: &str| text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"));
     let secret = told["key"].as_array().map(|bytes| {
@@ -301,7 +301,7 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
     Ok(Some((settings(Handshake::Listen), socket)))
 }
 
-/// The file for a capture, where one is wanted.
+/// The capture file, if one is requested.
 fn capture(told: &Value) -> Result<Option<File>, String> {
     let Some(path) = text(told, "pcap") else { return Ok(None) };
     File::create(path).map(Some).map_err(|error| format!("{path}: {error}"))
@@ -315,7 +315,7 @@ fn tap(mut socket: Udp, file: Option<File>) -> Result<Tapped<Udp>, String> {
     Ok(Tapped::new(socket, recorder))
 }
 
-/// A group's address; there is a way to it.
+/// The address of a group that is reachable.
 fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
     let address = text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"))?;
     if address.ip().is_multicast() {
@@ -328,7 +328,7 @@ fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
     Ok(address)
 }
 
-/// Chooses the interface for groups, where one was named.
+/// Selects the interface for groups, if one is given.
 fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
     let Some(named) = text(told, "interface") else { return Ok(()) };
     let ipv6 = socket.address().is_ok_and(|at| at.is_ipv6());
@@ -337,7 +337,7 @@ fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
     socket.set_multicast(&multicast).map_err(|error| format!("{named}: {error}"))
 }
 
-/// Where what is received goes.
+/// The destination of received data.
 fn destination(told: &Value, me: Option<Identity>) -> Result<Into, String> {
     match text(told, "folder") {
         Some(folder) => Ok(Into::Folder {
@@ -353,7 +353,7 @@ fn destination(told: &Value, me: Option<Identity>) -> Result<Into, String> {
     }
 }
 
-/// One of the standard streams, without the buffers of the language.
+/// A standard stream without Rust's buffers.
 fn handle(stream: &impl AsFd) -> std::io::Result<File> {
     stream.as_fd().try_clone_to_owned().map(File::from)
 }
@@ -382,7 +382,7 @@ fn rate(text: &str) -> PyResult<Rate> {
     Ok(rate)
 }
 
-/// A quantity that cannot be read: what is wrong, a newline, and what would do.
+/// The error for an invalid quantity: the message, a newline, and an example.
 fn refused(text: &str, error: &UnitError) -> PyErr {
     PyValueError::new_err(format!("{text:?}: {}\n{}", error.message, error.hint))
 }

@@ -8,15 +8,15 @@ use toml::{Table, Value};
 
 use crate::scenario::refused;
 
-/// How deep tables and lists may lie in each other.
+/// Maximum nesting of tables and lists.
 const MAX_DEPTH: usize = 64;
 
-/// A dict as a table; what is None is left out.
+/// A dict as a table, without keys whose value is None.
 pub fn table_of(dict: &Bound<'_, PyDict>) -> PyResult<Table> {
     table(dict.iter(), 0)
 }
 
-/// A dict as a table; None is refused.
+/// A dict as a table; None is an error.
 pub fn table_of_all(dict: &Bound<'_, PyDict>) -> PyResult<Table> {
     dict.iter().map(|(key, item)| Ok((key_of(&key)?, required(&item)?))).collect()
 }

@@ -20,47 +20,47 @@ use parquet::file::properties::WriterProperties;
 /// Why a table could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file system refused.
+    /// Error of the file system.
     #[error("{path}: {source}")]
     File {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The columns could not be put together.
+    /// Error of Arrow.
     #[error("{0}")]
     Arrow(#[from] ArrowError),
-    /// The columns could not be encoded.
+    /// Error of the Parquet encoder.
     #[error("{path}: {source}")]
     Parquet {
         /// The file.
         path: PathBuf,
-        /// What the encoder said.
+        /// The error of the encoder.
         source: ParquetError,
     },
 }
 
-/// The table as one Arrow batch. Each field carries `unit` and `definition` in its metadata.
+/// A table as one Arrow batch. Each field has `unit` and `definition` in its metadata.
 pub fn batch(table: &Table) -> Result<RecordBatch, Error> {
     let arrays = table.columns.iter().map(|column| array(&column.cells)).collect();
     Ok(RecordBatch::try_new(schema(table), arrays)?)
 }
 
-/// The table as an Arrow C stream, which other libraries take without a copy.
+/// A table as an Arrow C stream, which other libraries read without a copy.
 pub fn stream(table: &Table) -> Result<FFI_ArrowArrayStream, Error> {
     let batch = batch(table)?;
     let schema = batch.schema();
     Ok(FFI_ArrowArrayStream::new(Box::new(RecordBatchIterator::new([Ok(batch)], schema))))
 }
 
-/// Writes every table to `folder/NAME.parquet`. Each file is complete or absent.
+/// Writes every table to `folder/NAME.parquet`. Each file is complete or does not exist.
 pub fn save(report: &Report, folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|source| Error::File { path: folder.to_owned(), source })?;
     report.tables.iter().try_for_each(|table| write(table, &folder.join(format!("{}.parquet", table.name))))
 }
 
-/// Writes one table as Parquet. The file appears under its name when it is complete.
+/// Writes one table as Parquet. The file gets its name when it is complete.
 pub fn write(table: &Table, path: &Path) -> Result<(), Error> {
     let part = path.with_extension("parquet.part");
     let file_error = |source| Error::File { path: path.to_owned(), source };

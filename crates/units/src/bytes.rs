@@ -9,9 +9,9 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// None.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
-    /// No cap.
+    /// No limit.
     pub const UNLIMITED: Self = Self(u64::MAX);
 
     /// `bytes` bytes.
@@ -19,17 +19,17 @@ impl Bytes {
         Self(bytes)
     }
 
-    /// The count.
+    /// Number of bytes.
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// The count, for laws and tables.
+    /// Number of bytes, for congestion control and tables.
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
 
-    /// Bits.
+    /// Number of bits.
     pub const fn as_bits(self) -> u64 {
         self.0.saturating_mul(8)
     }
@@ -39,7 +39,7 @@ impl Bytes {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// How many segments of `size` this is.
+    /// Number of segments of `size`.
     pub fn in_segments(self, size: Self) -> Segments {
         Segments(self.0 as f64 / size.0 as f64)
     }
@@ -96,12 +96,12 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A window or a count in segments, as papers write them; may be fractional.
+/// A window or an amount in segments, as in papers; may be fractional.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Segments(pub f64);
 
 impl Segments {
-    /// The whole bytes of this many segments of `size` (floor).
+    /// Whole bytes of this many segments of `size`, rounded down.
     pub fn in_bytes_floor(self, size: Bytes) -> Bytes {
         Bytes((self.0 * size.0 as f64) as u64)
     }

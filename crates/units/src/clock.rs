@@ -4,15 +4,15 @@ use std::fmt;
 
 use crate::{Duration, Time};
 
-/// Parts in which [`Drift`] counts.
+/// Unit of [`Drift`]: parts per billion.
 const BILLION: u64 = 1_000_000_000;
 
-/// What a clock shows beyond the true time when a run starts, in nanoseconds; negative for a clock that is behind.
+/// Clock offset at the start of a run, in nanoseconds: the clock's time minus true time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Offset(i64);
 
 impl Offset {
-    /// A clock that is right.
+    /// An exact clock.
     pub const ZERO: Self = Self(0);
 
     /// This many nanoseconds ahead.
@@ -44,14 +44,14 @@ impl fmt::Display for Offset {
     }
 }
 
-/// How much faster than time a clock runs, in parts per billion; negative for a clock that is slow.
+/// Clock drift in parts per billion; positive for a clock that runs fast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Drift(i32);
 
 impl Drift {
-    /// A clock that runs as time does.
+    /// A clock at the rate of true time.
     pub const ZERO: Self = Self(0);
-    /// The maximum, either way: a tenth.
+    /// Maximum absolute value: 10 %.
     pub const MAX: Self = Self(100_000_000);
 
     /// This many parts per billion, limited to [`Drift::MAX`] either way.
@@ -83,14 +83,14 @@ impl fmt::Display for Drift {
     }
 }
 
-/// A clock that counts nanoseconds: what it shows at an instant, and when it shows something.
+/// A clock in nanoseconds, with offset and drift.
 ///
 /// Monotone and exact: at the instant `t` it shows `base + ⌊t·(10⁹ + d)/10⁹⌋`, for a drift of `d` parts per billion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// What it shows at the start of the run, in nanoseconds.
+    /// Its time at the start of the run, in nanoseconds.
     base: u64,
-    /// Nanoseconds that it counts in a second.
+    /// Nanoseconds that it advances per second of true time.
     pace: u64,
 }
 
@@ -100,7 +100,7 @@ impl Clock {
         Self { base: base.as_nanos(), pace: BILLION.saturating_add_signed(drift.0 as i64) }
     }
 
-    /// What it shows at `at`.
+    /// Its time at the instant `at`.
     #[inline]
     pub const fn shows(&self, at: Time) -> Time {
         let nanos = at.as_nanos();
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(fast.shows(at(600_000_000_000)), at(600_060_000_000));
         assert_eq!(fast.first(at(1_000_100_000)), at(1_000_000_000));
         assert_eq!(slow.first(at(999_900_000)), at(1_000_000_000));
-        // between two counts of a slow clock lie more than a nanosecond, so it shows one of them twice
+        // a slow clock has ticks of more than a nanosecond, so it shows one time twice
         assert_eq!((slow.shows(at(9_999)), slow.shows(at(10_000))), (at(9_998), at(9_999)));
         assert_eq!(slow.shows(at(0)), slow.first(at(0)));
     }
@@ -177,7 +177,7 @@ mod tests {
                     assert!(clock.shows(first) >= shown);
                     let before = first - Duration::from_nanos(1);
                     assert!(first == Time::ZERO || clock.shows(before) < shown);
-                    // what an instant shows leads back to it, or to the one nanosecond before that shows the same
+                    // the shown time leads back to the instant, or to the previous nanosecond with the same shown time
                     let now = at(state >> 20);
                     let back = clock.first(clock.shows(now));
                     assert!(back <= now && (now - back).as_nanos() <= u64::from(drift < 0));

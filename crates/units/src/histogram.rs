@@ -1,35 +1,35 @@
 //! A log-linear histogram: counts of values in bins whose width is at most a fixed share of their value, as in HdrHistogram.
 
-/// Counts of values by size.
+/// A histogram.
 ///
-/// Values below `2 · 2^FINE` have a bin each; from there on, every power of two is divided into `2^FINE` bins. So a value is known to one
-/// part in `2^FINE`. Only the span of bins between the smallest and the maximum value takes memory.
+/// Each value below `2 · 2^FINE` has its own bin; above, every power of two is divided into `2^FINE` bins. The relative error of a value is
+/// thus at most `2^-FINE`. Memory covers only the bins between the smallest and the largest value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram<C, const FINE: u32> {
-    /// The bin that `counts` begins with.
+    /// Index of the first bin in `counts`.
     first: usize,
     counts: Vec<C>,
 }
 
-/// The values that a bin holds.
+/// The range of values of a bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The smallest.
+    /// Smallest value.
     pub first: u64,
-    /// The maximum.
+    /// Largest value.
     pub last: u64,
 }
 
 impl Bin {
-    /// The one in the middle; of an even number of values the upper one.
+    /// The value in the middle; the upper one of an even number of values.
     pub const fn middle(self) -> u64 {
         self.first + (self.last - self.first).div_ceil(2)
     }
 }
 
-/// What counts: an integer that stays at its maximum.
+/// An integer that saturates.
 pub trait Counter: Copy + Default + Into<u64> {
-    /// The count after `times` more.
+    /// Adds `times`.
     #[must_use]
     fn plus(self, times: u64) -> Self;
 }
@@ -48,11 +48,11 @@ impl Counter for u64 {
     }
 }
 
-/// Memory grows by this many bins.
+/// Memory grows in steps of this many bins.
 const BLOCK: usize = 32;
 
 impl<C: Counter, const FINE: u32> Histogram<C, FINE> {
-    /// Counts a value this many times.
+    /// Counts a value `times` times.
     #[inline]
     pub fn add(&mut self, value: u64, times: u64) {
         let bin = Self::bin_of(value);
@@ -62,7 +62,7 @@ impl<C: Counter, const FINE: u32> Histogram<C, FINE> {
         }
     }
 
-    /// Makes room for a bin, and counts there.
+    /// Allocates memory for a bin, and counts in it.
     #[cold]
     fn widen(&mut self, bin: usize, times: u64) {
         let begin = bin / BLOCK * BLOCK;
@@ -79,23 +79,23 @@ impl<C: Counter, const FINE: u32> Histogram<C, FINE> {
         *count = count.plus(times);
     }
 
-    /// Counts all that another one holds.
+    /// Adds the counts of another histogram.
     pub fn add_all(&mut self, more: &Self) {
         more.iter().for_each(|(bin, times)| self.add(bin.first, times));
     }
 
-    /// Forgets all, in the memory that it has.
+    /// Removes all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.counts.clear();
     }
 
-    /// Bins that hold values, ascending, with how many.
+    /// Bins with their counts, in ascending order, without empty ones.
     pub fn iter(&self) -> impl Iterator<Item = (Bin, u64)> + '_ {
         let counts = (self.first..).zip(self.counts.iter().map(|&count| count.into()));
         counts.filter(|(_, count)| *count > 0).map(|(bin, count)| (Self::bin(bin), count))
     }
 
-    /// The bin of the value that stands at `rank`, counted from 1, when all are sorted; `None` where there are fewer.
+    /// The bin of the value at `rank`, from 1, among all sorted values; `None` if there are fewer.
     pub fn at_rank(&self, rank: u64) -> Option<Bin> {
         let mut seen = 0;
         let mut reached = self.iter().skip_while(|(_, count)| {

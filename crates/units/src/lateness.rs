@@ -2,7 +2,7 @@
 
 use crate::{Duration, Histogram};
 
-/// How late something was, over and over: counts in bins that are at most a sixteenth wide, so that percentiles are exact to 6 %.
+/// A histogram of lateness. The width of a bin is at most a sixteenth of its value, so that percentiles have an error of at most 6 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     nanos: Histogram<u64, 4>,
@@ -17,7 +17,7 @@ impl Lateness {
         self.record_times(value, 1);
     }
 
-    /// Counts a value this many times.
+    /// Counts a value `times` times.
     #[inline]
     pub fn record_times(&mut self, value: Duration, times: u64) {
         self.nanos.add(value.as_nanos(), times);
@@ -25,14 +25,14 @@ impl Lateness {
         self.max = self.max.max(value);
     }
 
-    /// Counts all that another has counted.
+    /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Self) {
         self.nanos.add_all(&other.nanos);
         self.total += other.total;
         self.max = self.max.max(other.max);
     }
 
-    /// How many values were counted.
+    /// Number of values.
     pub const fn count(&self) -> u64 {
         self.total
     }
@@ -42,7 +42,7 @@ impl Lateness {
         self.max
     }
 
-    /// The value that a share of all values do not exceed: the upper end of its bin. `None` when nothing was counted.
+    /// The value that a share of all values do not exceed, as the upper end of its bin; `None` without values.
     pub fn percentile(&self, share: f64) -> Option<Duration> {
         let rank = ((self.total as f64 * share).ceil() as u64).clamp(1, self.total.max(1));
         self.nanos.at_rank(rank).map(|bin| Duration::from_nanos(bin.last).min(self.max))

@@ -8,17 +8,16 @@ use crate::{Bytes, Duration};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
-/// What integer nanoseconds could not express of the packets serialised so far: below one nanosecond, in units of
-/// 1/rate nanoseconds.
+/// The remainder of serialisation times below a nanosecond, in units of 1/rate nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carry(u64);
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 impl Rate {
-    /// Nothing passes: a transfer takes *never*.
+    /// No capacity: the serialisation time is [`Duration::MAX`].
     pub const ZERO: Self = Self(0);
-    /// No cap.
+    /// No limit.
     pub const UNLIMITED: Self = Self(u64::MAX);
 
     /// A rate in bit/s.
@@ -51,15 +50,15 @@ impl Rate {
         self.0 as f64
     }
 
-    /// Whole bytes that pass in `span` (floor).
+    /// Whole bytes that are transmitted in `span`, rounded down.
     pub fn bytes_in(self, span: Duration) -> Bytes {
         let bits = u128::from(self.0) * u128::from(span.as_nanos()) / u128::from(NANOS_PER_SEC);
         Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
     }
 
-    /// The time `size` occupies a link of this rate, and the remainder to hand to the next call.
+    /// Serialisation time of `size` at this rate, and the remainder for the next call.
     ///
-    /// [`Duration::MAX`] at rate zero, no time at [`Rate::UNLIMITED`].
+    /// [`Duration::MAX`] at rate zero, zero at [`Rate::UNLIMITED`].
     #[inline]
     pub fn serialise(self, size: Bytes, carry: Carry) -> (Duration, Carry) {
         match self.0 {
@@ -79,8 +78,8 @@ impl Rate {
         }
     }
 
-    /// The time of one byte, where it is a whole number of nanoseconds, as at 1 Gbit/s or 100 Mbit/s: then no
-    /// remainder is ever carried.
+    /// Serialisation time of one byte if it is a whole number of nanoseconds, as at 1 Gbit/s or 100 Mbit/s: then there is never a
+    /// remainder.
     pub const fn whole_nanos_per_byte(self) -> Option<u64> {
         match self.0 {
             0 | u64::MAX => None,
@@ -89,7 +88,7 @@ impl Rate {
         }
     }
 
-    /// The time `size` takes at this rate, rounded down to a nanosecond.
+    /// Serialisation time of `size`, rounded down to a nanosecond.
     pub fn time_for_floor(self, size: Bytes) -> Duration {
         self.serialise(size, Carry::default()).0
     }

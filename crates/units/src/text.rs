@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::{Bytes, Drift, Duration, Offset, Rate};
 
-/// Why a text is not a quantity. `hint` shows a text that would do.
+/// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
-    /// What is wrong, without the place.
+    /// What is wrong, without its place.
     pub message: String,
-    /// What to write instead.
+    /// A valid text.
     pub hint: String,
 }
 
@@ -23,17 +23,18 @@ impl std::error::Error for UnitError {}
 
 /// A quantity that is written with its unit.
 pub trait UnitText: Sized {
-    /// What it is, with its article: `a rate`.
+    /// Its kind with an article: `a rate`.
     const WHAT: &'static str;
-    /// The units it takes, largest first.
+    /// Its units, largest first.
     const UNITS: &'static [&'static str];
-    /// A text that would do.
+    /// A valid text.
     const EXAMPLE: &'static str;
 
-    /// How units are written elsewhere, in lower case, each with the one meant and how many of that it is.
+    /// Other notations of units in lower case: the notation, the unit, and the factor.
     const ALIASES: &'static [(&'static str, &'static str, f64)];
 
-    /// Reads a number and a unit. Fails on a bare number, an unknown unit, a too large value, and a negative one where there is none.
+    /// Reads a number with a unit. Fails for a number without a unit, an unknown unit, a value that is too large, and a negative value if
+    /// the kind has none.
     fn from_text(text: &str) -> Result<Self, UnitError>;
 }
 
@@ -167,13 +168,13 @@ impl UnitText for Drift {
     }
 }
 
-/// `text` as a whole number of the smallest unit, which may have a minus before it.
+/// `text` as an integer number of the smallest unit, possibly negative.
 fn signed<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<i64, UnitError> {
     let (sign, size) = match text.trim().strip_prefix('-') {
         Some(rest) if !rest.starts_with(['-', '+']) => (-1, rest),
         _ => (1, text),
     };
-    // 10¹⁸ is the largest
+    // 10¹⁸ is the maximum
     scaled::<T>(size, factors).map(|value| sign * value as i64)
 }
 
@@ -220,7 +221,7 @@ impl UnitText for Bytes {
     }
 }
 
-/// `text` as a whole number of the smallest unit. The largest value accepted is 10¹⁸.
+/// `text` as an integer number of the smallest unit, at most 10¹⁸.
 fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitError> {
     let hint = || format!("write a number and {}, such as \"{}\"", one_of(T::UNITS), T::EXAMPLE);
     let fail = |message: String| UnitError { message, hint: hint() };
@@ -251,15 +252,14 @@ fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitE
     if !total.is_finite() || total > 1e18 {
         return Err(fail(format!("`{text}` is too large")));
     }
-    // whole numbers stay exact, whatever their size
+    // integers are exact, whatever their size
     match number.parse::<u64>() {
         Ok(whole) => Ok(whole * factor),
         Err(_) => Ok((total + 0.5) as u64),
     }
 }
 
-/// The unit that an unknown one seems to mean, and how many of that it is: capital letters do not matter, except that a rate in
-/// `B` is one of bytes.
+/// The unit that an unknown one probably means, and the factor. Case is ignored, except that a rate in `B` is one of bytes.
 fn meant<T: UnitText>(unit: &str) -> Option<(&'static str, f64)> {
     let lower = unit.to_lowercase();
     let of_bytes = lower.strip_suffix("/s").or_else(|| lower.strip_suffix("ps")).map(|size| size.trim_end());

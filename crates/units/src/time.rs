@@ -1,4 +1,4 @@
-//! Instants and spans, in integer nanoseconds.
+//! Instants and durations in integer nanoseconds.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -12,7 +12,7 @@ pub struct Time(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every instant: the deadline of a part that waits for nothing.
+    /// Later than every instant; the deadline of a part without one.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the start.
@@ -25,12 +25,12 @@ impl Time {
         self.0
     }
 
-    /// Seconds since the start, for laws and tables.
+    /// Seconds since the start, for congestion control and tables.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// The span since `earlier`; zero when `earlier` is later.
+    /// Duration since `earlier`; zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -60,7 +60,7 @@ impl Sub<Duration> for Time {
 
 impl Sub for Time {
     type Output = Duration;
-    /// The span between two instants. Panics in debug builds when `earlier` is later.
+    /// Duration between two instants. Panics in debug builds if `earlier` is later.
     fn sub(self, earlier: Self) -> Duration {
         debug_assert!(self.0 >= earlier.0, "a span cannot be negative: {self} - {earlier}");
         Duration(self.0.saturating_sub(earlier.0))
@@ -73,14 +73,14 @@ impl fmt::Display for Time {
     }
 }
 
-/// A span of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
-    /// Longer than every span.
+    /// Longer than every duration.
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of `nanos` nanoseconds.
@@ -113,7 +113,7 @@ impl Duration {
         self.0
     }
 
-    /// Seconds, for laws and tables.
+    /// Seconds, for congestion control and tables.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
@@ -123,7 +123,8 @@ impl Duration {
         Self((self.0 as f64 * factor + 0.5) as u64)
     }
 
-    /// The span divided by the square root of `n`, rounded down; the span itself for 0. In integers, thus the same everywhere.
+    /// The duration divided by the square root of `n`, rounded down; the duration itself for 0. Integer arithmetic, so that it is equal on
+    /// every platform.
     pub fn over_sqrt(self, n: u32) -> Self {
         let square = u128::from(self.0) * u128::from(self.0) / u128::from(n.max(1));
         Self(square.isqrt() as u64)

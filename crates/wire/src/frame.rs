@@ -22,16 +22,16 @@ use etherparse::{Ipv4Header, UdpHeader};
 use crate::ip::{self, TCP, UDP, address_of, address_of_group, checksum, port_of};
 use crate::named;
 
-/// Port of controllers of networks.
+/// Port of SDN controllers.
 const CONTROL_PORT: u16 = 6653;
 /// Port of NDN over UDP.
 const NDN_PORT: u16 = 6363;
 const IP_BYTES: usize = Ipv4Header::MIN_LEN;
 
-/// Puts the headers of `packet`, and the payload that is known, into `out`; returns its length on the wire.
+/// Writes the headers of `packet` and its known payload into `out`. Returns its length on the wire.
 ///
-/// `header_bytes` is what of a TCP packet's size is header: 40 without options; from 52 on it has timestamps. Selective
-/// acknowledgements come on top and make the packet longer. `names` are those of named data.
+/// `header_bytes` is the part of a TCP packet's size that is header: 40 without options, 52 or more with timestamps. Selective
+/// acknowledgements are added and make the packet longer. `names` are those of named data.
 pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8>) -> u32 {
     let (source, destination) = (address_of(packet.source.node), destination_of(packet.to));
     let (protocol, segment) = match &packet.header {
@@ -55,7 +55,7 @@ pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8
     pseudo[4..8].copy_from_slice(&destination.octets());
     pseudo[9] = protocol.0;
     pseudo[10..].copy_from_slice(&(length as u16).to_be_bytes());
-    // what is cut off is zero and adds nothing to the sum
+    // the part that is cut off is zero and does not change the checksum
     let sum = match checksum(&[&pseudo, &bytes]) {
         0 if protocol == UDP => u16::MAX,
         sum => sum,
@@ -79,16 +79,16 @@ fn destination_of(to: Destination) -> Ipv4Addr {
     }
 }
 
-/// A TCP or UDP header with the payload that is known.
+/// A TCP or UDP header with the known payload.
 struct Segment {
     bytes: Vec<u8>,
-    /// With the payload that is cut off.
+    /// Length including the payload that is cut off.
     length: usize,
-    /// Where the checksum stands.
+    /// Offset of the checksum.
     sum_at: usize,
 }
 
-/// Most that an IPv4 packet can hold beside its header.
+/// Maximum length of an IPv4 packet without its header.
 const MAX: usize = u16::MAX as usize - IP_BYTES;
 
 fn udp(packet: &Packet, port: u16, payload: impl Iterator<Item = u64>) -> Segment {
@@ -96,18 +96,18 @@ fn udp(packet: &Packet, port: u16, payload: impl Iterator<Item = u64>) -> Segmen
     let mut bytes = Vec::with_capacity(64);
     bytes.extend_from_slice(&udp_header(packet, port, length));
     payload.for_each(|word| bytes.extend_from_slice(&word.to_be_bytes()));
-    // a last odd byte would stand in the upper half of its word, as if a zero followed: and one does, or it is the end
+    // an odd last byte counts as followed by a zero, which is right whether it is cut off or the end
     bytes.truncate(length);
     Segment { bytes, length, sum_at: 6 }
 }
 
-/// A UDP header to `port`, its checksum still zero.
+/// A UDP header to `port` with checksum zero.
 fn udp_header(packet: &Packet, port: u16, length: usize) -> [u8; UdpHeader::LEN] {
     let (source_port, length) = (port_of(packet.flow), length as u16);
     UdpHeader { source_port, destination_port: port, length, checksum: 0 }.to_bytes()
 }
 
-/// UDP with a whole packet of NDN.
+/// UDP with a complete NDN packet.
 fn ndn(packet: &Packet, names: &Names) -> Segment {
     let room = (packet.size_bytes as usize).clamp(IP_BYTES + 8, MAX) - IP_BYTES - 8;
     let mut bytes = vec![0; 8];
@@ -119,10 +119,10 @@ fn ndn(packet: &Packet, names: &Names) -> Segment {
 
 fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     let flags = header.flags;
-    // the first byte of data has the number 1, as behind a SYN with the number 0
+    // the first data byte has number 1, after a SYN with number 0
     let number = |at: u64| (at.wrapping_add(u64::from(!flags.syn))) as u32;
     let blocks = header.sack.0.iter().take_while(|block| block.1 > 0).count();
-    // timestamps where the simulated header has room for them, and nothing in place of what else it holds
+    // timestamps if the simulated header has room for them; other options are not written
     let max_options = 40 - if blocks == 0 { 0 } else { 4 + 8 * blocks };
     let plain = header_bytes.saturating_sub(IP_BYTES + 20).min(max_options) / 4 * 4;
     let stamped = plain >= 12;
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The sum over pseudo header and segment, with zeros for what is cut off.
+    /// The checksum over pseudo header and segment, with zeros for what is cut off.
     fn sum_of_segment(bytes: &[u8]) -> u16 {
         let total = usize::from(u16::from_be_bytes([bytes[2], bytes[3]]));
         let mut whole = bytes[20..].to_vec();

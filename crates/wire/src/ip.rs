@@ -1,4 +1,4 @@
-//! The addressing plan, and the part of IPv4 that an emulator reads and writes [RFC791].
+//! The addressing plan, and reading and writing of IPv4 for emulations [RFC791].
 
 use std::net::Ipv4Addr;
 
@@ -6,18 +6,18 @@ use contract::{Ecn, FlowId, GroupId, NodeId};
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, UdpHeader};
 
-/// Ports of flows are counted from here.
+/// Port of flow 0.
 const FIRST_PORT: u16 = 10_000;
-/// This many flows have a port of their own; the next ones start over.
+/// Number of flows with distinct ports; further flows start over.
 const PORTS: u32 = 50_000;
-/// The network that all nodes are in: 10.0.0.0/8.
+/// The network of all nodes: 10.0.0.0/8.
 const NET: u8 = 10;
-/// The network that all groups are in, the one for private use [RFC2365 §6]: 239.0.0.0/8.
+/// The network of all groups, for private use [RFC2365 §6]: 239.0.0.0/8.
 const GROUPS: u8 = 239;
-/// Length of a header without options.
+/// Length of an IPv4 header without options.
 const MIN: usize = Ipv4Header::MIN_LEN;
 
-/// Number of the protocol by which hosts tell routers of their groups [RFC3376].
+/// Protocol number of IGMP [RFC3376].
 pub const IGMP: u8 = 2;
 pub(crate) const TCP: IpNumber = IpNumber::TCP;
 pub(crate) const UDP: IpNumber = IpNumber::UDP;
@@ -29,7 +29,7 @@ pub fn address_of(node: NodeId) -> Ipv4Addr {
     Ipv4Addr::new(NET, a, b, c)
 }
 
-/// The node that has this address, if any may have it.
+/// The node with this address, if there can be one.
 pub fn node_of(address: Ipv4Addr) -> Option<NodeId> {
     let [net, a, b, c] = address.octets();
     let number = u32::from_be_bytes([0, a, b, c]);
@@ -42,7 +42,7 @@ pub fn address_of_group(group: GroupId) -> Ipv4Addr {
     Ipv4Addr::new(GROUPS, a, b, c)
 }
 
-/// The group below 2²⁴ that has this address.
+/// The group below 2²⁴ with this address.
 pub fn group_of(address: Ipv4Addr) -> Option<GroupId> {
     let [net, a, b, c] = address.octets();
     (net == GROUPS).then_some(GroupId(u32::from_be_bytes([0, a, b, c])))
@@ -53,36 +53,36 @@ pub fn port_of(flow: FlowId) -> u16 {
     FIRST_PORT + (flow.0 % PORTS) as u16
 }
 
-/// The flow below 50 000 that has this port number.
+/// The flow below 50 000 with this port number.
 pub fn flow_of(port: u16) -> Option<FlowId> {
     Some(FlowId(u32::from(port.checked_sub(FIRST_PORT)?))).filter(|flow| flow.0 < PORTS)
 }
 
-/// What is read of an IPv4 packet.
+/// The fields of an IPv4 packet that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4 {
-    /// Who sent it.
+    /// Source address.
     pub source: Ipv4Addr,
-    /// Whom it is for.
+    /// Destination address.
     pub destination: Ipv4Addr,
-    /// What it carries: 6 for TCP, 17 for UDP.
+    /// Protocol: 6 for TCP, 17 for UDP.
     pub protocol: u8,
-    /// Source and destination port of TCP and UDP; none in later fragments, which have none.
+    /// Source and destination port of TCP and UDP; `None` for other protocols and for later fragments.
     pub ports: Option<(u16, u16)>,
-    /// Its mark.
+    /// ECN field.
     pub ecn: Ecn,
-    /// Bytes behind the headers of IPv4 and of TCP or UDP; behind IPv4 alone for others.
+    /// Bytes after the headers of IPv4 and of TCP or UDP; after IPv4 for other protocols.
     pub payload: usize,
 }
 
 impl Ipv4 {
-    /// Reads a packet. `None` for anything but IPv4, and for packets that are shorter than they say.
+    /// Reads a packet. `None` for packets other than IPv4, and for packets that are shorter than their length field.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let header = Ipv4HeaderSlice::from_slice(bytes).ok()?;
         let (length, protocol) = (header.slice().len(), header.protocol());
         let behind = bytes.get(length..usize::from(header.total_len()))?;
         let first = header.fragments_offset().value() == 0;
-        // the rest of a header may be missing, and the ports be there all the same
+        // ports are read even if the rest of the header is missing
         let begin = Some(behind).filter(|_| first && matches!(protocol, TCP | UDP));
         let segment_header = match (begin, protocol) {
             (Some(begin), TCP) => begin.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4),
@@ -108,11 +108,11 @@ impl Ipv4 {
     }
 }
 
-/// Bytes of the headers of IPv4 and UDP, without options.
+/// Length of IPv4 and UDP headers without options.
 pub const UDP_HEADERS: usize = MIN + UdpHeader::LEN;
 
-/// Writes an IPv4 packet [RFC791] with a UDP datagram [RFC768] in place of what `out` holds: from and to, each with its port. Payloads
-/// that an IPv4 packet cannot hold are cut off.
+/// Replaces the content of `out` by an IPv4 packet [RFC791] with a UDP datagram [RFC768]. `from` and `to` are address and port. Payloads
+/// that are too long for IPv4 are truncated.
 pub fn datagram(
     from: (Ipv4Addr, u16),
     to: (Ipv4Addr, u16),
@@ -131,7 +131,7 @@ pub fn datagram(
     out.extend_from_slice(payload);
 }
 
-/// A header of IPv4 without options, for a packet of `total` bytes that is not to be fragmented; its checksum is right.
+/// An IPv4 header without options for a packet of `total` bytes, with don't-fragment flag and checksum.
 pub(crate) fn header(
     (source, destination): (Ipv4Addr, Ipv4Addr),
     protocol: IpNumber,
@@ -162,7 +162,7 @@ pub(crate) const fn codepoint(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// Sets the mark *congestion experienced* [RFC3168 §5] in an IPv4 packet and mends its checksum. Leaves anything else alone.
+/// Sets CE [RFC3168 §5] in an IPv4 packet and updates its checksum. Other bytes are not changed.
 pub fn mark(bytes: &mut [u8]) {
     let length = bytes.first().map_or(0, |first| usize::from(first & 15) * 4);
     if length < MIN || bytes.len() < length || bytes[0] >> 4 != 4 {
@@ -174,7 +174,7 @@ pub fn mark(bytes: &mut [u8]) {
     bytes[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// The Internet checksum [RFC1071] of some pieces, one after another; each but the last is of even length.
+/// The Internet checksum [RFC1071] of consecutive pieces; each piece except the last must have even length.
 pub fn checksum(pieces: &[&[u8]]) -> u16 {
     let sum = pieces.iter().fold(Sum16BitWords::new(), |sum, piece| sum.add_slice(piece));
     sum.ones_complement().to_be()

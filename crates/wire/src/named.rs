@@ -4,8 +4,8 @@ use contract::{Ecn, Header, Names, Packet};
 
 use crate::ndn::{Component, Interest, LONGEST, LinkHeader, LinkPacket, Name, Reason, Unsigned, kind};
 
-/// Appends `packet` as an Interest or a Data packet, in a link packet where something is to be said about it. The content of Data is as
-/// long as it must be for `room` bytes in all, as far as that is possible; it is zeros.
+/// Appends `packet` as an Interest or a Data packet, in a link packet if it has link fields. The content of Data is zeros, as many as fill
+/// `room` bytes in all if possible.
 pub(crate) fn write(packet: &Packet, names: &Names, room: usize, out: &mut Vec<u8>) {
     let mark = u64::from(packet.ecn == Ecn::Marked);
     let mut header = LinkHeader { mark, label: packet.label, ..LinkHeader::default() };
@@ -42,7 +42,7 @@ pub(crate) fn write(packet: &Packet, names: &Names, room: usize, out: &mut Vec<u
     LinkPacket::whole(header, &inner).write(out);
 }
 
-/// Length of a packet with what is around it.
+/// Length of a packet with its link packet.
 fn framed(header: LinkHeader, packet: &[u8]) -> usize {
     let mut out = Vec::new();
     LinkPacket::whole(header, packet).write(&mut out);

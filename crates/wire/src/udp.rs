@@ -1,4 +1,4 @@
-//! UDP datagrams between any two addresses, as packets of IPv4 [RFC791] or IPv6 [RFC8200].
+//! UDP datagrams between any two addresses, in IPv4 [RFC791] or IPv6 [RFC8200] packets.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,8 +7,8 @@ use etherparse::{Ipv6Header, UdpHeader};
 
 use crate::ip::{UDP, codepoint, datagram};
 
-/// Writes an IP packet with a UDP datagram [RFC768] in place of what `out` holds, all checksums right: one of IPv4 where both addresses
-/// are of IPv4, otherwise one of IPv6. `hops` is its time to live. Payloads that a packet cannot hold are cut off.
+/// Replaces the content of `out` by an IP packet with a UDP datagram [RFC768] and correct checksums: IPv4 if both addresses are IPv4,
+/// otherwise IPv6. `hops` is the time to live. Payloads that are too long are truncated.
 pub fn between(from: SocketAddr, to: SocketAddr, ecn: Ecn, hops: u8, payload: &[u8], out: &mut Vec<u8>) {
     if let (IpAddr::V4(source), IpAddr::V4(destination)) = (from.ip(), to.ip()) {
         return datagram((source, from.port()), (destination, to.port()), ecn, hops, payload, out);
@@ -19,7 +19,7 @@ pub fn between(from: SocketAddr, to: SocketAddr, ecn: Ecn, hops: u8, payload: &[
     };
     let payload = &payload[..payload.len().min(usize::from(u16::MAX) - UdpHeader::LEN)];
     let ip = Ipv6Header {
-        // the two bits of congestion are the last of the traffic class
+        // the ECN field is the last two bits of the traffic class
         traffic_class: codepoint(ecn).value(),
         payload_length: (UdpHeader::LEN + payload.len()) as u16,
         next_header: UDP,
@@ -68,14 +68,14 @@ mod tests {
                 &mut bytes,
             );
             assert_eq!(bytes.len(), 48 + payload.len());
-            // version 6, ECT(0) in the class
+            // version 6, ECT(0) in the traffic class
             assert_eq!(bytes[..4], [0x60, 0x20, 0, 0]);
             assert_eq!(bytes[4..8], [0, 8 + payload.len() as u8, 17, 64]);
             assert_eq!(bytes[8..12], [0x20, 0x01, 0x0d, 0xb8]);
             assert_eq!((bytes[23], bytes[39]), (1, 2));
             assert_eq!(bytes[40..46], [0, 7, 0, 9, 0, 8 + payload.len() as u8]);
             assert_eq!(&bytes[48..], payload);
-            // the sum over the addresses, protocol, length and datagram, its own included, is zero
+            // the checksum over addresses, protocol, length and datagram, the checksum included, is zero
             let last = [0, UDP.0, 0, 8 + payload.len() as u8];
             assert_eq!(checksum(&[&bytes[8..40], &last, &bytes[40..]]), 0);
         }

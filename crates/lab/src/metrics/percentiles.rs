@@ -1,4 +1,4 @@
-//! Percentiles by nearest rank: the smallest value such that at minimum this percentage of all values do not exceed it.
+//! Percentiles by nearest rank: the smallest value such that at least this percentage of all values do not exceed it.
 
 use units::Duration;
 

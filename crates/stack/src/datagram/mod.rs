@@ -149,7 +149,7 @@ impl Source {
             let left = self.next - self.on_until;
             let resumed = self.on_until + off.draw(cx.random());
             self.next = resumed + left;
-            // an on-time lasts at minimum one nanosecond, so that the loop ends
+            // an on-time lasts at least one nanosecond, so that the loop ends
             self.on_until = resumed + on.draw(cx.random()).max(SHORTEST_GAP);
             if self.on_until == Time::NEVER {
                 return;

@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Rate};
 pub struct Config {
     /// Its content store.
     pub store: Store,
-    /// Capacity of the dead nonce list, which detects loops that last longer than an Interest is pending; at minimum half of it is used.
+    /// Capacity of the dead nonce list, which detects loops that last longer than an Interest is pending; at least half of it is used.
     /// The default is our choice, about one second of a busy link; the specification leaves it to the forwarder.
     pub dead_nonces: u32,
     /// Default size of an Interest on the wire.

@@ -2,7 +2,7 @@
 
 use contract::Name;
 
-/// The latest nonces with their names, at minimum half as many as the capacity. Name and nonce are combined into a key of 64 bits; the
+/// The latest nonces with their names, at least half as many as the capacity. Name and nonce are combined into a key of 64 bits; the
 /// probability that two different pairs have the same key is 2⁻⁶².
 ///
 /// The keys are in two halves. When the younger half is full, the older half is cleared and becomes the younger, so that keys are not

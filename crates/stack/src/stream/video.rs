@@ -168,7 +168,7 @@ impl Encoder {
         (self.number < self.video.count().unwrap_or(u32::MAX)).then_some(self.number)
     }
 
-    /// Generates the next frame; returns its size, at minimum one byte.
+    /// Generates the next frame; returns its size, at least one byte.
     pub(super) fn next(&mut self) -> Option<Bytes> {
         let number = self.number()?;
         let mut exact = self.unit * self.video.weight(number);

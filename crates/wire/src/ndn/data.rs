@@ -4,28 +4,28 @@ use super::interest::DIGEST_SHA256;
 use super::tlv::{self, Order, Reader};
 use super::{Component, Digest, LONGEST, Malformed, NameView, Signature, kind, sha256};
 
-/// Content with its name, signed.
+/// A Data packet: content with its name, signed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Data<'a> {
     /// Its name.
     pub name: NameView<'a>,
-    /// What the content is: 0 for plain bytes.
+    /// Type of the content: 0 for plain bytes.
     pub content_type: u64,
-    /// For how long forwarders may answer with it who asks for what is fresh, in milliseconds.
+    /// FreshnessPeriod in milliseconds: how long it satisfies Interests with MustBeFresh.
     pub freshness_ms: u64,
     /// The last component of the last segment of the object.
     pub final_block: Option<Component<'a>>,
     /// The content.
     pub content: &'a [u8],
-    /// What it is signed with.
+    /// Its signature.
     pub signature: Signature<'a>,
-    /// What the signature is of.
+    /// The bytes that the signature covers.
     pub signed: &'a [u8],
     packet: &'a [u8],
 }
 
 impl<'a> Data<'a> {
-    /// Reads the Data that fills `packet`. The signature is not verified.
+    /// Reads the Data packet that fills `packet`. The signature is not verified.
     pub fn read(packet: &'a [u8]) -> Result<Self, Malformed> {
         if packet.len() > LONGEST {
             return Err(Malformed::TooLong);
@@ -83,12 +83,12 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// Whether its signature is a digest, and then whether that is right. Other signatures are `None`: who signed them is not known here.
+    /// Whether a signature by digest is correct. `None` for other signatures, because the signer's key is unknown here.
     pub fn intact(&self) -> Option<bool> {
         (self.signature.kind == DIGEST_SHA256).then(|| self.signature.value == sha256(&[self.signed]))
     }
 
-    /// Digest of the whole packet, which is the last component of its full name.
+    /// Digest of the whole packet: the last component of its full name.
     pub fn implicit_digest(&self) -> Digest {
         sha256(&[self.packet])
     }
@@ -99,14 +99,14 @@ impl<'a> Data<'a> {
     }
 }
 
-/// Content with its name, to be signed.
+/// A Data packet to be signed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unsigned<'a> {
     /// Its name.
     pub name: NameView<'a>,
-    /// What the content is: 0 for plain bytes, and then not written.
+    /// Type of the content: 0 for plain bytes, which is not written.
     pub content_type: u64,
-    /// For how long it is fresh, in milliseconds; 0 is not written.
+    /// FreshnessPeriod in milliseconds; 0 is not written.
     pub freshness_ms: u64,
     /// The last component of the last segment of the object.
     pub final_block: Option<Component<'a>>,
@@ -115,7 +115,7 @@ pub struct Unsigned<'a> {
 }
 
 impl Unsigned<'_> {
-    /// Appends it as a Data packet, signed with its digest. What is longer than [`LONGEST`] nobody will read.
+    /// Appends it as a Data packet with a signature by digest. Packets longer than [`LONGEST`] are not accepted by readers.
     pub fn sign(&self, out: &mut Vec<u8>) {
         let meta = self.meta_size();
         let begin = out.len();
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn other_signatures_are_carried() {
-        // ECDSA, with the name of a key
+        // ECDSA with the name of a key
         let packet = hex("0616 0703 080141 160a 1b0103 1c05 0703 08014b 1703 aabbcc");
         let data = Data::read(&packet).expect("a Data packet");
         assert_eq!((data.signature.kind, data.signature.value), (3, &hex("aabbcc")[..]));

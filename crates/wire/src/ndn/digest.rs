@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 /// A SHA-256 digest.
 pub type Digest = [u8; 32];
 
-/// The digest of these bytes, one piece behind the other.
+/// The digest of consecutive pieces.
 pub fn sha256(pieces: &[&[u8]]) -> Digest {
     let mut hasher = Sha256::new();
     pieces.iter().for_each(|piece| hasher.update(piece));

@@ -4,28 +4,28 @@ use units::{Duration, Time};
 
 use super::{LONGEST, LinkHeader, LinkPacket};
 
-/// Cuts packets for one link.
+/// Divides packets into fragments for one link.
 #[derive(Clone, Debug)]
 pub struct Fragmenter {
-    /// Longest frame.
+    /// Maximum frame size.
     mtu: usize,
-    /// Number of the next piece.
+    /// Sequence number of the next fragment.
     next: u64,
-    /// One frame, kept so that nothing is allocated.
+    /// A frame, kept to avoid allocation.
     frame: Vec<u8>,
 }
 
-/// Maximum bytes of a piece's head beside its fields: type and length of the link packet and of the fragment.
+/// Maximum header bytes of a fragment besides its fields: type and length of the link packet and of the fragment.
 const HEADS: usize = 1 + 3 + 1 + 3;
-/// Fields that only pieces have: number, and index and count of one byte each, two for the longest packets.
+/// Fields that only fragments have: sequence number, and index and count of one byte each, two for the longest packets.
 const PIECE: usize = 10 + 4 + 4;
 
 impl Fragmenter {
-    /// Minimum length of the longest frame, in bytes. All fields that a header can have take up to 138, so that some room is left.
+    /// Minimum of the maximum frame size, in bytes. All header fields take at most 138, so that there is room for content.
     pub const MIN_MTU: usize = 256;
 
-    /// Cuts for frames of at most `mtu` bytes. `first` is the number of the first piece: a random one, so that pieces from before a
-    /// restart are not mixed with those behind it.
+    /// A fragmenter for frames of at most `mtu` bytes. `first` is the first sequence number: a random one, so that fragments before a
+    /// restart are not mixed with those after it.
     ///
     /// Panics below [`Fragmenter::MIN_MTU`].
     pub fn new(mtu: usize, first: u64) -> Self {
@@ -33,12 +33,12 @@ impl Fragmenter {
         Self { mtu, next: first, frame: Vec::new() }
     }
 
-    /// The longest frame.
+    /// Maximum frame size in bytes.
     pub const fn mtu(&self) -> usize {
         self.mtu
     }
 
-    /// Gives the frames of `packet` to `each`, in order. The header goes with the first piece, its mark with all of them.
+    /// Passes the frames of `packet` to `each` in order. The first frame carries the header, all of them the congestion mark.
     pub fn cut(&mut self, packet: &[u8], header: LinkHeader, mut each: impl FnMut(&[u8])) {
         let whole = LinkPacket::whole(header, packet);
         let fields = whole.fields_size();
@@ -67,43 +67,43 @@ impl Fragmenter {
     }
 }
 
-/// Why a piece was not kept.
+/// Why a fragment was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is a copy, or disagrees with what came of its packet before.
+    /// It is a duplicate, or inconsistent with other fragments of its packet.
     Odd,
-    /// Its packet would be longer than any may be, or of too many pieces.
+    /// Its packet would be too long, or has too many fragments.
     TooLong,
 }
 
-/// Puts pieces of one link together again.
+/// Reassembles fragments of one link.
 ///
-/// Bounded whatever comes: this many packets at once, the oldest makes room; each of at most [`LONGEST`] bytes in [`Reassembly::PIECES`]
-/// pieces; and what is not whole after [`Reassembly::PATIENCE`] is given up.
+/// Memory is bounded for any input: a maximum number of packets, of which the oldest is given up for a new one; each of at most [`LONGEST`]
+/// bytes in [`Reassembly::PIECES`] fragments. Packets that are incomplete after [`Reassembly::PATIENCE`] are given up.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
-    /// Packets that can be in pieces at once.
+    /// Maximum number of incomplete packets.
     max: usize,
-    /// Packets of which pieces are there; those without any are free.
+    /// Incomplete packets; those without fragments are free.
     partial: Vec<Partial>,
-    /// The packet that was last put together, where its pieces arrived out of order.
+    /// The packet that was last reassembled, if its fragments arrived out of order.
     ordered: Vec<u8>,
-    /// Packets that were given up since this began.
+    /// Number of packets that were given up.
     lost: u64,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Partial {
-    /// Number of the first piece.
+    /// Sequence number of the first fragment.
     base: u64,
-    /// When its first piece came.
+    /// Arrival of its first fragment.
     since: Time,
     header: LinkHeader,
-    /// Pieces in all.
+    /// Number of fragments of the packet.
     count: usize,
-    /// The pieces behind one another, as they came.
+    /// The fragments in order of arrival.
     bytes: Vec<u8>,
-    /// By piece, in the order in which they came: its index, and where it ends in `bytes`.
+    /// Per fragment in order of arrival: its index, and its end in `bytes`.
     pieces: Vec<(u8, u16)>,
 }
 
@@ -116,31 +116,31 @@ impl Default for Reassembly {
 }
 
 impl Reassembly {
-    /// Packets that can be in pieces at once where nothing is said. Our choice: four windows of a busy link's burst; ndnd has 16.
+    /// Default maximum of incomplete packets. Our choice: four windows of a busy link's burst; ndnd has 16.
     pub const PACKETS: usize = 64;
-    /// Maximum number of pieces of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::MIN_MTU`], and some more.
+    /// Maximum number of fragments of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::MIN_MTU`], with a margin.
     pub const PIECES: usize = 128;
-    /// How long a packet may be in pieces [NFD: LpReassembler].
+    /// Maximum time until a packet is complete [NFD: LpReassembler].
     pub const PATIENCE: Duration = Duration::from_millis(500);
 
-    /// Nothing is in pieces yet, and [`Reassembly::PACKETS`] can be.
+    /// A reassembler for [`Reassembly::PACKETS`] incomplete packets.
     pub fn new() -> Self {
         Self::for_packets(Self::PACKETS)
     }
 
-    /// Nothing is in pieces yet, and at most `max` packets can be at once; at least one.
+    /// A reassembler for at most `max` incomplete packets, and at least one.
     pub fn for_packets(max: usize) -> Self {
         Self { max: max.max(1), partial: Vec::new(), ordered: Vec::new(), lost: 0 }
     }
 
-    /// Packets of which some pieces never came, so far.
+    /// Number of packets that were given up.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Takes a link packet; the whole packet, if it is one or completes one, with what was said about it.
+    /// Takes a link packet. Returns the packet with its link header, if it is or becomes complete.
     ///
-    /// Of the pieces, the first speaks for all; but a mark on any of them counts.
+    /// The link header is that of the first fragment, with the mark of any fragment.
     pub fn take<'s, 'p: 's>(
         &'s mut self,
         piece: &LinkPacket<'p>,
@@ -152,7 +152,7 @@ impl Reassembly {
         let count = usize::try_from(piece.count).ok().filter(|count| *count <= Self::PIECES);
         let count = count.ok_or(Refusal::TooLong)?;
         let index = piece.index as u8;
-        // a link packet in pieces is always numbered, or it is not read
+        // only numbered link packets are fragments, others are rejected earlier
         let base = piece.sequence.unwrap_or_default().wrapping_sub(piece.index);
         let at = self.place(base, count, now);
         let partial = &mut self.partial[at];
@@ -165,7 +165,7 @@ impl Reassembly {
             self.lost += 1;
             return Err(Refusal::TooLong);
         }
-        // differs: a mark counts on any piece, not on the first alone, since forwarders mark each by itself
+        // differs: a mark on any fragment counts, not only on the first, because forwarders mark fragments independently
         let mark = partial.header.mark.max(piece.header.mark);
         if index == 0 {
             partial.header = piece.header;
@@ -179,7 +179,7 @@ impl Reassembly {
         Ok(Some(self.complete(at)))
     }
 
-    /// Where the pieces of the packet whose first has the number `base` are, or will be.
+    /// The index of the incomplete packet whose first fragment has the number `base`; a new one if necessary.
     fn place(&mut self, base: u64, count: usize, now: Time) -> usize {
         let (mut free, mut oldest) = (None, 0);
         for at in 0..self.partial.len() {
@@ -216,7 +216,7 @@ impl Reassembly {
         at
     }
 
-    /// All pieces are there.
+    /// Returns a packet of which all fragments have arrived.
     fn complete(&mut self, at: usize) -> (LinkHeader, &[u8]) {
         let partial = &mut self.partial[at];
         let in_order = partial.pieces.iter().enumerate().all(|(i, (index, _))| i == usize::from(*index));
@@ -227,7 +227,7 @@ impl Reassembly {
         self.ordered.clear();
         for wanted in 0..partial.count {
             let found = partial.pieces.iter().position(|(index, _)| usize::from(*index) == wanted);
-            // there are as many different pieces as the packet has
+            // the fragments are distinct and as many as the packet has
             let Some(found) = found else { continue };
             let end = usize::from(partial.pieces[found].1);
             let begin = found.checked_sub(1).map_or(0, |before| usize::from(partial.pieces[before].1));
@@ -361,7 +361,7 @@ mod tests {
             assert_eq!(small.take(&first(base), Time::ZERO), Ok(None));
         }
         assert_eq!((small.partial.len(), small.lost()), (2, 1));
-        // too long for any packet
+        // longer than any packet
         let mut refused = 0;
         for index in 0..20 {
             let sequence = Some(50_000 + index);

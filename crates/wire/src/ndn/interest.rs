@@ -5,28 +5,28 @@ use super::{
     Component, DEFAULT_LIFETIME_MS, Digest, LONGEST, Malformed, Name, NameView, Signature, kind, sha256,
 };
 
-/// A request for Data.
+/// An Interest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interest<'a> {
-    /// What is wanted; at least one component.
+    /// The requested name; it has at least one component.
     pub name: NameView<'a>,
-    /// Data below the name will do.
+    /// CanBePrefix: Data below the name satisfy it.
     pub can_be_prefix: bool,
-    /// Data must not be stale.
+    /// MustBeFresh: stale Data do not satisfy it.
     pub must_be_fresh: bool,
-    /// Names behind one another, each an element: where to look for it.
+    /// ForwardingHint: consecutive names, each an element.
     pub forwarding_hint: Option<&'a [u8]>,
-    /// A random number. Programs may leave it to their forwarder.
+    /// The nonce. Programs may leave it to their forwarder.
     pub nonce: Option<u32>,
-    /// How long it stays pending, in milliseconds.
+    /// Lifetime in milliseconds.
     pub lifetime_ms: Option<u64>,
-    /// How many hops it may still go.
+    /// Number of hops that are left.
     pub hop_limit: Option<u8>,
-    /// Parameters for the application. Their digest is in the name.
+    /// Application parameters, whose digest is in the name.
     pub parameters: Option<Parameters<'a>>,
-    /// Where in the packet its nonce is, for forwarders that change nothing else.
+    /// Offset of the nonce in the packet, for forwarders that change only this.
     pub nonce_at: Option<usize>,
-    /// Where in the packet its hop limit is.
+    /// Offset of the hop limit in the packet.
     pub hop_limit_at: Option<usize>,
 }
 
@@ -35,15 +35,15 @@ pub struct Interest<'a> {
 pub struct Parameters<'a> {
     /// The parameters.
     pub value: &'a [u8],
-    /// What it is signed with.
+    /// Their signature.
     pub signature: Option<Signature<'a>>,
-    /// What the digest in the name is of: from the parameters to the end of the packet.
+    /// The bytes of the digest in the name: from the parameters to the end of the packet.
     digested: &'a [u8],
-    /// What the signature is of, beside the name.
+    /// The bytes that the signature covers, in addition to the name.
     signed: &'a [u8],
 }
 
-/// What may stand behind the name, in order.
+/// The elements that may follow the name, in order.
 const ORDER: [u32; 9] = [
     kind::CAN_BE_PREFIX,
     kind::MUST_BE_FRESH,
@@ -57,7 +57,7 @@ const ORDER: [u32; 9] = [
 ];
 
 impl<'a> Interest<'a> {
-    /// Reads the Interest that fills `packet`. Digests are not verified, but where there are parameters there must be one in the name.
+    /// Reads the Interest that fills `packet`. Digests are not verified, but an Interest with parameters must have one in its name.
     pub fn read(packet: &'a [u8]) -> Result<Self, Malformed> {
         if packet.len() > LONGEST {
             return Err(Malformed::TooLong);
@@ -117,12 +117,12 @@ impl<'a> Interest<'a> {
         Ok(interest)
     }
 
-    /// How long it stays pending, in milliseconds.
+    /// Lifetime in milliseconds; the default if it has none.
     pub fn lifetime_ms_or_default(&self) -> u64 {
         self.lifetime_ms.unwrap_or(DEFAULT_LIFETIME_MS)
     }
 
-    /// Whether Data of this name answers it. A digest of the whole Data at its end is not looked at: see
+    /// Whether Data with this name satisfy it. A digest of the Data at the end of the Interest's name is not compared: see
     /// [`super::Data::implicit_digest`].
     pub fn asks_for(&self, name: NameView<'_>) -> bool {
         let wanted = match self.name.split_last() {
@@ -132,8 +132,8 @@ impl<'a> Interest<'a> {
         if self.can_be_prefix { name.starts_with(wanted) } else { name == wanted }
     }
 
-    /// Whether the digest in the name is that of the parameters, and the signature, if it is a digest, that of what it is of. An Interest
-    /// without parameters is intact; other signatures are not verified.
+    /// Whether the digest in the name is that of the parameters, and a signature by digest is correct. True for an Interest without
+    /// parameters; other signatures are not verified.
     pub fn intact(&self) -> bool {
         let Some(parameters) = &self.parameters else { return true };
         let digest = self.name.components().find(|component| component.kind == kind::PARAMETERS_DIGEST);
@@ -149,7 +149,7 @@ impl<'a> Interest<'a> {
         }
     }
 
-    /// Appends it as it is, the nonce and so on where they are. What was read and not understood is gone.
+    /// Appends the Interest with its fields. Elements that were read and not recognised are omitted.
     pub fn write(&self, out: &mut Vec<u8>) {
         let parameters = self.parameters.map_or(&[][..], |parameters| parameters.digested);
         let hint = self.forwarding_hint.map_or(0, |hint| tlv::size(kind::FORWARDING_HINT, hint.len()));
@@ -184,8 +184,8 @@ impl<'a> Interest<'a> {
         out.extend_from_slice(parameters);
     }
 
-    /// Appends it with parameters, signed with a digest; `nonce` and `time_ms`, milliseconds since 1970, go into the signature, so that
-    /// nobody can repeat it. The digest of the parameters is added to the name.
+    /// Appends the Interest with parameters and a signature by digest. `nonce` and `time_ms` (milliseconds since 1970) are part of the
+    /// signature, against replay. The digest of the parameters is added to the name.
     pub fn write_signed(&self, parameters: &[u8], nonce: u64, time_ms: u64, out: &mut Vec<u8>) {
         let mut digested = Vec::with_capacity(128 + parameters.len());
         tlv::write(&mut digested, kind::PARAMETERS, parameters);
@@ -206,7 +206,7 @@ impl<'a> Interest<'a> {
     }
 }
 
-/// A signature that is the SHA-256 digest [NDN-packet: DigestSha256].
+/// The signature type of a SHA-256 digest [NDN-packet: DigestSha256].
 pub(super) const DIGEST_SHA256: u64 = 0;
 
 #[cfg(test)]
@@ -273,7 +273,7 @@ mod tests {
         let mut changed = out.clone();
         changed[hello] ^= 1;
         assert!(!Interest::read(&changed).expect("an Interest").intact());
-        // the name is signed as well: with its digest right for the parameters, the signature is wrong
+        // the signature covers the name: with a correct digest of the parameters, the signature is still wrong
         let x = out.windows(3).position(|bytes| bytes == [8, 1, b'x']).expect("it is in there");
         let mut changed = out.clone();
         changed[x + 2] = b'y';
@@ -290,13 +290,13 @@ mod tests {
             ("0607 0703 080141 2100", Malformed::Missing(kind::INTEREST)),
             // MustBeFresh before CanBePrefix
             ("0509 0703 080141 1200 2100", Malformed::Element(kind::CAN_BE_PREFIX)),
-            // twice the same
+            // a repeated element
             ("0509 0703 080141 2100 2100", Malformed::Element(kind::CAN_BE_PREFIX)),
             ("0508 0703 080141 210100", Malformed::Value(kind::CAN_BE_PREFIX)),
             ("050a 0703 080141 0a03010203", Malformed::Value(kind::NONCE)),
-            // an odd type that nobody knows
+            // an unknown type with an odd number
             ("0507 0703 080141 7f00", Malformed::Element(0x7f)),
-            // parameters without a digest in the name, and the other way round
+            // parameters without a digest in the name, and vice versa
             ("0507 0703 080141 2400", Malformed::Missing(kind::PARAMETERS_DIGEST)),
         ] {
             assert_eq!(Interest::read(&hex(bytes)), Err(why), "{bytes}");

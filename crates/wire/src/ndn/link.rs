@@ -1,11 +1,11 @@
-//! The link protocol's packets [NDNLPv2].
+//! Link packets [NDNLPv2].
 
 use contract::{Label, NackReason};
 
 use super::tlv::{self, Reader, number_of};
 use super::{LONGEST_FRAME, Malformed, kind};
 
-/// A few bytes that a forwarder asks its neighbour to send back with the answer, 1 to 32 [NDNLPv2: PIT token]. None is no bytes.
+/// A PIT token: 1 to 32 bytes that a forwarder's neighbour returns with the answer [NDNLPv2: PIT token]. An empty one is none.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Token {
     length: u8,
@@ -13,10 +13,10 @@ pub struct Token {
 }
 
 impl Token {
-    /// This many bytes are allowed.
+    /// Maximum length in bytes.
     pub const LONGEST: usize = 32;
 
-    /// The token of these bytes; `None` where they are too many.
+    /// The token with these bytes; `None` if they are too many.
     pub fn new(value: &[u8]) -> Option<Self> {
         let mut bytes = [0; Self::LONGEST];
         bytes.get_mut(..value.len())?.copy_from_slice(value);
@@ -28,7 +28,7 @@ impl Token {
         &self.bytes[..usize::from(self.length)]
     }
 
-    /// Whether there is none.
+    /// Whether there is no token.
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -40,15 +40,15 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Why an Interest is refused, by its number [NDNLPv2: Network NACK].
+/// The reason of a NACK, by number [NDNLPv2: Network NACK].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reason(pub u64);
 
 impl Reason {
-    /// No reason is given.
+    /// No reason.
     pub const NONE: Self = Self(0);
 
-    /// The reason of the simulator's words; `None` for none and those that nobody knows, which mean the same.
+    /// The reason as the simulator knows it; `None` for no reason and for unknown ones, which have the same meaning.
     pub const fn known(self) -> Option<NackReason> {
         match self.0 {
             50 => Some(NackReason::Congestion),
@@ -69,41 +69,41 @@ impl From<NackReason> for Reason {
     }
 }
 
-/// What a link packet says beside the packet that it carries.
+/// The fields of a link packet besides the packet that it carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkHeader {
-    /// Comes back with the answer.
+    /// PIT token.
     pub token: Token,
-    /// The Interest in the packet is refused.
+    /// The packet is a NACK for this reason.
     pub nack: Option<Reason>,
-    /// The face that the packet came by, for programs on the forwarder's own host.
+    /// Incoming face of the packet, for programs on the forwarder's host.
     pub incoming_face: Option<u64>,
-    /// The face that the Interest shall leave by.
+    /// Face on which the Interest is to leave.
     pub next_hop_face: Option<u64>,
-    /// Whether the Data may be kept; 1 for no.
+    /// Cache policy of the Data: 1 for not to be stored.
     pub cache_policy: Option<u64>,
-    /// Congestion; 0 for none.
+    /// Congestion mark; 0 for none.
     pub mark: u64,
-    /// A scheme's own words to the neighbour; all 0 where it says nothing.
+    /// The label of a scheme for the neighbour; all 0 for none.
     pub label: Label,
 }
 
-/// A link packet: a whole Interest or Data, or a piece of one.
+/// A link packet: an Interest or Data packet, or a fragment of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkPacket<'a> {
-    /// What it says.
+    /// Its fields.
     pub header: LinkHeader,
-    /// Its number, where it is numbered; pieces are.
+    /// Sequence number; fragments have one.
     pub sequence: Option<u64>,
-    /// Number of the piece, from 0.
+    /// Index of the fragment, from 0.
     pub index: u64,
-    /// How many pieces there are; 1 for a whole packet.
+    /// Number of fragments; 1 for a whole packet.
     pub count: u64,
-    /// The packet or piece. Empty for link packets that only say that the link is alive.
+    /// The packet or fragment. Empty for link packets without one, such as keep-alives.
     pub fragment: &'a [u8],
 }
 
-/// Header fields that are understood, in their order.
+/// Known header fields, in order.
 const ORDER: [u32; 11] = [
     kind::LINK_SEQUENCE,
     kind::FRAGMENT_INDEX,
@@ -118,18 +118,18 @@ const ORDER: [u32; 11] = [
     kind::FRAGMENT,
 ];
 
-/// Fields from 800 to 959 whose number is a multiple of four may be ignored, the others not [NDNLPv2: General packet format].
+/// Whether an unknown field may be ignored: its number is from 800 to 959 and a multiple of four [NDNLPv2: General packet format].
 const fn ignorable(kind: u32) -> bool {
     matches!(kind, 800..=959) && kind.is_multiple_of(4)
 }
 
 impl<'a> LinkPacket<'a> {
-    /// A packet that is not in pieces, with what is said about it.
+    /// A packet without fragmentation, with its link header.
     pub const fn whole(header: LinkHeader, packet: &'a [u8]) -> Self {
         Self { header, sequence: None, index: 0, count: 1, fragment: packet }
     }
 
-    /// Reads what fills `frame`: a link packet, or an Interest or Data without one.
+    /// Reads the link packet, or the Interest or Data packet, that fills `frame`.
     pub fn read(frame: &'a [u8]) -> Result<Self, Malformed> {
         if frame.len() > LONGEST_FRAME {
             return Err(Malformed::TooLong);
@@ -182,7 +182,7 @@ impl<'a> LinkPacket<'a> {
         Ok(packet)
     }
 
-    /// Appends it; a packet about which nothing is said, without anything around it.
+    /// Appends it; a packet without link fields is appended without a link packet.
     pub fn write(&self, out: &mut Vec<u8>) {
         if self.header == LinkHeader::default() && self.sequence.is_none() && !self.fragment.is_empty() {
             out.extend_from_slice(self.fragment);
@@ -230,7 +230,7 @@ impl<'a> LinkPacket<'a> {
         }
     }
 
-    /// Bytes of all fields but the fragment.
+    /// Length of all fields except the fragment.
     pub(super) fn fields_size(&self) -> usize {
         let number = |kind, value: Option<u64>| value.map_or(0, |value| tlv::number_element(kind, value));
         let header = &self.header;
@@ -258,7 +258,7 @@ fn nack_size(reason: u64) -> usize {
     if reason > 0 { tlv::number_element(kind::NACK_REASON, reason) } else { 0 }
 }
 
-/// The number in the first element of this type; others are nothing to us.
+/// The number in the first element of this type; other elements are ignored.
 fn nested(value: &[u8], kind: u32) -> Result<Option<u64>, Malformed> {
     let mut reader = Reader::new(value);
     while let Some(element) = reader.next()? {
@@ -334,7 +334,7 @@ mod tests {
         for (bytes, kind) in [("6405 fd03490101", 0x349), ("6405 fd03c00101", 0x3c0), ("6403 630101", 0x63)] {
             assert_eq!(LinkPacket::read(&hex(bytes)), Err(Malformed::Element(kind)), "{bytes}");
         }
-        // a known one out of its order: the mark behind the fragment may be ignored, the token not
+        // a known field out of order: the mark after the fragment may be ignored, the token may not
         assert!(
             LinkPacket::read(&hex("640e 5007 0505 0703 080141 fd03400101"))
                 .is_ok_and(|read| read.header.mark == 0)

@@ -4,34 +4,34 @@ use super::tlv::{self, Reader};
 use super::{Component, Interest, Malformed, Name, NameView, kind};
 use crate::printable;
 
-/// What a command is about. All that is not there the forwarder chooses.
+/// The parameters of a command. The forwarder chooses those that are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// The prefix of a route.
     pub name: Option<Name>,
-    /// Number of a face; the face that the command came by where there is none.
+    /// Number of a face; `None` for the face of the command.
     pub face: Option<u64>,
-    /// Where a face leads, such as `udp4://10.0.0.1:6363`.
+    /// URI of a face, such as `udp4://10.0.0.1:6363`.
     pub uri: Option<String>,
-    /// Who made a route; 0 for programs.
+    /// Origin of a route; 0 for programs.
     pub origin: Option<u64>,
     /// Cost of a route.
     pub cost: Option<u64>,
-    /// Flags of a route: 1 where it holds for what is below, 2 where nothing above counts.
+    /// Flags of a route: 1 for child inherit, 2 for capture.
     pub flags: Option<u64>,
-    /// Milliseconds until a route ends.
+    /// Milliseconds until a route expires.
     pub expiration_ms: Option<u64>,
     /// The name of a strategy.
     pub strategy: Option<Name>,
 }
 
 impl Arguments {
-    /// A route for names below `prefix`, to the sender of the command.
+    /// Parameters for a route of names below `prefix` to the sender of the command.
     pub fn route(prefix: Name) -> Self {
         Self { name: Some(prefix), ..Self::default() }
     }
 
-    /// Reads the value of an element of [`kind::CONTROL_PARAMETERS`]. Other fields are nothing to us.
+    /// Reads the value of an element of [`kind::CONTROL_PARAMETERS`]. Other fields are ignored.
     fn read(value: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(value);
         let mut arguments = Self::default();
@@ -54,7 +54,7 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// As the element of [`kind::CONTROL_PARAMETERS`].
+    /// Appends an element of [`kind::CONTROL_PARAMETERS`].
     fn write(&self, out: &mut Vec<u8>) {
         let mut value = Vec::with_capacity(64);
         if let Some(name) = &self.name {
@@ -89,29 +89,30 @@ impl Arguments {
     }
 }
 
-/// What people may read of it: control characters are escaped.
+/// Printable text, with control characters escaped.
 fn text(bytes: &[u8]) -> String {
     printable(&String::from_utf8_lossy(bytes))
 }
 
-/// A command as a forwarder reads it.
+/// A command in the form that a forwarder reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What it is about: `rib`, `faces`, …
+    /// Module: `rib`, `faces`, ….
     pub module: String,
-    /// What is to be done: `register`, `create`, …
+    /// Verb: `register`, `create`, ….
     pub verb: String,
-    /// With what.
+    /// Parameters.
     pub arguments: Arguments,
 }
 
 impl Command {
-    /// Where commands go that do not leave the host.
+    /// Prefix of commands to the forwarder of the same host.
     pub const LOCAL: &'static str = "/localhost/nfd";
-    /// Where commands go to the next forwarder.
+    /// Prefix of commands to the next forwarder.
     pub const NEXT: &'static str = "/localhop/nfd";
 
-    /// The command that this Interest is: a prefix of two components, module, verb, parameters, and what belongs to its signature.
+    /// Reads the command in the name of an Interest: a prefix of two components, module, verb, parameters, and the components of its
+    /// signature.
     pub fn read(name: NameView<'_>) -> Result<Self, Malformed> {
         let mut components = name.components().skip(2);
         let mut next = || components.next().ok_or(Malformed::Missing(kind::GENERIC));
@@ -124,7 +125,7 @@ impl Command {
         })
     }
 
-    /// Whether a name is one of commands, to this host's forwarder or the next.
+    /// Whether a name is that of a command, to the forwarder of the host or the next one.
     pub fn is_command(name: NameView<'_>) -> bool {
         let mut components = name.components().map(|component| (component.kind, component.value));
         let first = components.next();
@@ -133,7 +134,7 @@ impl Command {
     }
 }
 
-/// Appends the Interest of a command, signed by digest. `local` is for a forwarder on the same host; `nonce` is a random number, and
+/// Appends the Interest of a command with a signature by digest. `local` is for a forwarder on the same host; `nonce` is a random number,
 /// `time_ms` milliseconds since 1970.
 pub fn command(
     local: bool,
@@ -160,19 +161,19 @@ pub fn command(
     interest.write_signed(&[], nonce, time_ms, out);
 }
 
-/// What a forwarder answers.
+/// The response of a forwarder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// 200 for success, as in HTTP.
+    /// Status code; 200 for success, as in HTTP.
     pub code: u64,
-    /// A sentence.
+    /// Status text.
     pub text: String,
-    /// What was done, with what the forwarder chose.
+    /// The parameters of the executed command, with the forwarder's choices.
     pub arguments: Option<Arguments>,
 }
 
 impl Response {
-    /// It was done.
+    /// Success.
     pub const OK: u64 = 200;
 
     /// Reads the content of the Data that answers a command.

@@ -1,8 +1,8 @@
 //! Named Data Networking packet formats: names, Interests, Data, the link protocol, and management commands.
 //!
-//! Sources: [NDN-packet] is the NDN Packet Format Specification 0.3, [NDNLPv2] the link protocol's page, [NFD-mgmt] the pages on NFD's management
-//! protocol. Parsing copies nothing: a packet is a set of views into the received bytes. Parsers accept any input, and every refusal has a reason
-//! that can be counted.
+//! Sources: [NDN-packet] is the NDN Packet Format Specification 0.3, [NDNLPv2] the page of the link protocol, [NFD-mgmt] the pages of NFD's
+//! management protocol. Parsing copies nothing: a packet is a set of views into the received bytes. Parsers accept any input, and every
+//! rejection has a reason that can be counted.
 
 mod data;
 mod digest;
@@ -29,32 +29,32 @@ pub use object::Metadata;
 pub use tlv::{Signature, frame_length};
 pub use uri::BadUri;
 
-/// The longest Interest or Data, in bytes. The specification has no bound; this is what public forwarders take [ndn-cxx:
+/// Maximum size of an Interest or Data packet, in bytes. The specification has no limit; this is that of public forwarders [ndn-cxx:
 /// MAX_NDN_PACKET_SIZE].
 pub const LONGEST: usize = 8800;
 
-/// The longest link packet, in bytes: the longest packet, and more than all the header fields that are known.
+/// Maximum size of a link packet, in bytes: [`LONGEST`] plus more than all known header fields.
 pub const LONGEST_FRAME: usize = LONGEST + 256;
 
-/// What a forwarder takes for the lifetime of an Interest that has none, in milliseconds [NDN-packet: InterestLifetime].
+/// Default lifetime of an Interest in milliseconds [NDN-packet: InterestLifetime].
 pub const DEFAULT_LIFETIME_MS: u64 = 4000;
 
-/// Why bytes are no packet.
+/// Why bytes are not a valid packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// They end too early, or something is longer than what holds it.
+    /// They are truncated, or an element is longer than its container.
     Truncated,
-    /// Something follows where nothing may.
+    /// Bytes follow the packet.
     Trailing,
     /// It is longer than [`LONGEST`] or [`LONGEST_FRAME`].
     TooLong,
-    /// A number is not written in the shortest way, or has a size that no number has.
+    /// A number is not in its shortest form, or has an invalid size.
     Number,
-    /// An element of this type may not be ignored, and is unknown, repeated or in a wrong place.
+    /// An element of this type is critical, and unknown, repeated or out of order.
     Element(u32),
-    /// An element of this type must be there.
+    /// An element of this type is missing.
     Missing(u32),
-    /// An element of this type has a value that it may not have.
+    /// An element of this type has an invalid value.
     Value(u32),
 }
 
@@ -74,17 +74,17 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// What a packet is by its outermost type.
+/// A packet, by its outermost type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Packet<'a> {
-    /// A request.
+    /// An Interest.
     Interest(Interest<'a>),
-    /// An answer.
+    /// A Data packet.
     Data(Data<'a>),
 }
 
 impl<'a> Packet<'a> {
-    /// Reads an Interest or a Data that fills `bytes`.
+    /// Reads the Interest or Data packet that fills `bytes`.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
         match bytes.first() {
             None => Err(Malformed::Truncated),
@@ -105,7 +105,7 @@ impl<'a> Packet<'a> {
 
 #[cfg(test)]
 pub(crate) mod testing {
-    /// Bytes written as hexadecimal digits; spaces count for nothing.
+    /// Bytes from hexadecimal digits; spaces are ignored.
     pub(crate) fn hex(text: &str) -> Vec<u8> {
         let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
         let digit = |byte: u8| (byte as char).to_digit(16).expect("a hexadecimal digit") as u8;

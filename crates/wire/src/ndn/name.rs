@@ -16,32 +16,32 @@ pub struct Component<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// A generic one.
+    /// A generic component.
     pub const fn generic(value: &'a [u8]) -> Self {
         Self { kind: kind::GENERIC, value }
     }
 
-    /// A keyword.
+    /// A keyword component.
     pub const fn keyword(value: &'a [u8]) -> Self {
         Self { kind: kind::KEYWORD, value }
     }
 
-    /// The number that its value is, for segments, versions and the like.
+    /// The number in its value, for segments, versions and similar types.
     pub fn number(&self) -> Option<u64> {
         tlv::number_of(self.value)
     }
 
-    /// The number of a segment, if it is one.
+    /// The segment number, if it is a segment component.
     pub fn segment(&self) -> Option<u64> {
         self.number().filter(|_| self.kind == kind::SEGMENT)
     }
 
-    /// The number of a version, if it is one.
+    /// The version, if it is a version component.
     pub fn version(&self) -> Option<u64> {
         self.number().filter(|_| self.kind == kind::VERSION)
     }
 
-    /// Reads the only component of `bytes`.
+    /// Reads the component that fills `bytes`.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let view = NameView::read(bytes)?;
         let mut components = view.components();
@@ -75,18 +75,18 @@ impl PartialOrd for Component<'_> {
     }
 }
 
-/// A name in the bytes of a packet: components one behind the other, each checked.
+/// A name in the bytes of a packet: consecutive components, each validated.
 ///
-/// Types and lengths have one form only, so that names are equal where their bytes are, and one is a prefix of another where its bytes
-/// are.
+/// Types and lengths have only one valid form, so that names are equal if their bytes are equal, and a name is a prefix of another if its
+/// bytes are.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct NameView<'a>(&'a [u8]);
 
 impl<'a> NameView<'a> {
-    /// The name without components.
+    /// The empty name.
     pub const ROOT: Self = Self(&[]);
 
-    /// Reads the components that `bytes` are: the value of a name.
+    /// Reads the value of a name element.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         while let Some(component) = reader.next()? {
@@ -101,22 +101,22 @@ impl<'a> NameView<'a> {
         Ok(Self(bytes))
     }
 
-    /// The components as bytes: the value of a name.
+    /// The value of the name element.
     pub const fn bytes(&self) -> &'a [u8] {
         self.0
     }
 
-    /// Its components, the first first.
+    /// Its components, in order.
     pub const fn components(&self) -> Components<'a> {
         Components(Reader::new(self.0))
     }
 
-    /// How many components there are.
+    /// Number of components.
     pub fn count(&self) -> usize {
         self.components().count()
     }
 
-    /// Whether there is no component.
+    /// Whether it has no components.
     pub const fn is_root(&self) -> bool {
         self.0.is_empty()
     }
@@ -126,7 +126,7 @@ impl<'a> NameView<'a> {
         self.components().last()
     }
 
-    /// The name without its last component, and that.
+    /// The name without its last component, and that component.
     pub fn split_last(&self) -> Option<(Self, Component<'a>)> {
         let mut components = self.components();
         let mut at = 0;
@@ -140,7 +140,7 @@ impl<'a> NameView<'a> {
         }
     }
 
-    /// The name of its first `count` components; of all where there are fewer.
+    /// The name of its first `count` components; the whole name if it has fewer.
     pub fn prefix(&self, count: usize) -> Self {
         let mut components = self.components();
         for _ in 0..count {
@@ -151,7 +151,7 @@ impl<'a> NameView<'a> {
         Self(&self.0[..components.at()])
     }
 
-    /// What stands before and behind the first component of this type, as bytes; all is before where there is none.
+    /// The bytes before and after the first component of this type; all bytes are before if there is none.
     pub(super) fn around(&self, kind: u32) -> (&'a [u8], &'a [u8]) {
         let mut components = self.components();
         loop {
@@ -166,17 +166,17 @@ impl<'a> NameView<'a> {
         }
     }
 
-    /// Whether `prefix` is this name or one above it.
+    /// Whether `prefix` is a prefix of this name, or equal to it.
     pub fn starts_with(&self, prefix: NameView<'_>) -> bool {
         self.0.starts_with(prefix.0)
     }
 
-    /// A name of its own.
+    /// An owned copy.
     pub fn to_name(&self) -> Name {
         Name { bytes: self.0.to_vec() }
     }
 
-    /// Size as an element.
+    /// Size of the name element.
     pub(super) const fn size(&self) -> usize {
         tlv::size(kind::NAME, self.0.len())
     }

@@ -17,22 +17,22 @@ use super::{
 };
 use crate::is_control;
 
-/// Why bytes are no datagram.
+/// Why bytes are not a valid datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// They do not begin as one.
+    /// They do not start with the magic number.
     Foreign,
-    /// They are of another version of the format.
+    /// The version of the format is another one.
     Version,
-    /// There is no such kind.
+    /// The kind is unknown.
     Kind,
-    /// Flags are set that have no meaning.
+    /// Undefined flags are set.
     Flags,
-    /// They end too early, go on too long, or a length in them is out of range.
+    /// They are truncated or too long, or a length in them is out of range.
     Length,
     /// A text is not UTF-8.
     Text,
-    /// A value is none of those that its field may have.
+    /// A field has an invalid value.
     Value,
 }
 
@@ -53,7 +53,7 @@ impl std::fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 impl<'a> Datagram<'a> {
-    /// Divides a whole datagram into what its tag is over and the tag. `None` where it is too short to be one.
+    /// Divides a datagram into the bytes that the tag covers and the tag. `None` if it is too short.
     pub fn split(bytes: &[u8]) -> Option<(&[u8], &[u8; TAG])> {
         if bytes.len() < HEADING + TAG || bytes.len() > LONGEST {
             return None;
@@ -61,12 +61,12 @@ impl<'a> Datagram<'a> {
         bytes.split_last_chunk()
     }
 
-    /// The session of a whole datagram, and whether it opens one (hello, challenge, welcome, refusal): all that is needed to find the key
-    /// that its tag is to be compared by.
+    /// The session of a datagram, and whether it is part of a handshake (hello, challenge, welcome, refusal): what is needed to find the
+    /// key of its tag.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where the heading is not ours.
+    /// [`Malformed`] if the heading is invalid.
     pub fn peek(bytes: &[u8]) -> Result<(u32, bool), Malformed> {
         let mut from = Reader(bytes);
         let [kind, _] = from.beginning()?;
@@ -78,7 +78,7 @@ impl<'a> Datagram<'a> {
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where it is none of version 2.
+    /// [`Malformed`] if it is not a valid datagram of version 2.
     pub fn read(body: &'a [u8]) -> Result<Self, Malformed> {
         if body.len() + TAG > LONGEST {
             return Err(Malformed::Length);
@@ -271,15 +271,15 @@ fn read_segment<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Segment<'a>, Mal
     Ok(Segment { sent_at, header, content })
 }
 
-/// Maximum number of a packet, of a byte, and maximum time stamp: sums of a few of them do not wrap. A connection of 100 Gbit/s comes
-/// there after eleven years.
+/// Maximum packet number, byte number and time stamp, so that sums of a few of them do not overflow. A connection at 100 Gbit/s reaches it
+/// after eleven years.
 const MAX: u64 = 1 << 62;
 
-/// Bytes that are still to be read.
+/// The bytes that are left to read.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Kind and flags of a heading that is ours.
+    /// Reads kind and flags of a valid heading.
     fn beginning(&mut self) -> Result<[u8; 2], Malformed> {
         let [magic, version, kind, flags] = self.array()?;
         match (magic, version) {
@@ -330,7 +330,7 @@ impl<'a> Reader<'a> {
         self.time().map(|time| time - Time::ZERO)
     }
 
-    /// How many of something follow.
+    /// Reads a count of at most `max`.
     pub(super) fn count(&mut self, max: usize) -> Result<usize, Malformed> {
         let count = usize::from(self.u16()?);
         if count > max { Err(Malformed::Length) } else { Ok(count) }
@@ -340,7 +340,7 @@ impl<'a> Reader<'a> {
         Ok(Label([self.u64()?, self.u64()?, self.u64()?, self.u64()?]))
     }
 
-    /// A name of something: of a scheme, a parameter, a mode, a node. None of them has control characters.
+    /// Reads a name of a scheme, parameter, mode or node, which must not contain control characters.
     pub(super) fn text(&mut self) -> Result<String, Malformed> {
         let length = usize::from(self.byte()?);
         if length > TEXT {

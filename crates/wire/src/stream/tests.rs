@@ -404,7 +404,7 @@ fn task() -> impl Strategy<Value = Task> {
     )
 }
 
-/// A datagram of any kind, with content of its own.
+/// A datagram of any kind with content.
 fn any_datagram() -> impl Strategy<Value = (u32, u64, Frame<'static>)> {
     let hello =
         (any::<bool>(), any::<[u8; KEY]>(), any::<[u8; KEY]>(), any::<Option<[u8; TOKEN]>>(), offer());
@@ -479,7 +479,7 @@ proptest! {
         for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
             if let Ok(read) = Datagram::read(bytes) {
                 let again = written(&read);
-                // a float that is not a number is unequal to itself, and padding may hold anything: compare what is written
+                // NaN is not equal to itself, and padding may have any content: the written bytes are compared
                 let twice = Datagram::read(&again).expect("what was written is read");
                 prop_assert_eq!(written(&twice), again);
             }

@@ -49,9 +49,9 @@ pub(super) const ACK: u8 = 16;
 pub(super) const BLOCKS_AT: u8 = 5;
 
 impl Datagram<'_> {
-    /// Appends the datagram without its tag, whose [`TAG`] bytes are to follow.
+    /// Appends the datagram without its tag; [`TAG`] bytes must follow.
     ///
-    /// Texts and contents that are too long for their fields are cut off; `live` does not make any.
+    /// Texts and contents that are too long for their fields are truncated; `live` does not produce any.
     pub fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         let (kind, flags) = self.frame.kind();
@@ -61,7 +61,7 @@ impl Datagram<'_> {
         match &self.frame {
             Frame::Hello(hello) => {
                 write_hello(hello, out);
-                // no answer before the address is proved is longer
+                // no answer before address validation is longer
                 let min = start + HELLO - TAG;
                 if out.len() < min {
                     out.resize(min, 0);
@@ -97,7 +97,7 @@ impl Datagram<'_> {
 }
 
 impl Frame<'_> {
-    /// The kind on the wire, and the flags beside it.
+    /// The kind on the wire, and its flags.
     fn kind(&self) -> (u8, u8) {
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         match self {
@@ -145,12 +145,12 @@ fn has_piece(data: &Data<'_>) -> bool {
     data.header.piece.frame_bytes > 0 || data.header.piece.frame > 0
 }
 
-/// Whether the header says anything of the other direction.
+/// Whether the header acknowledges data.
 fn acknowledges(header: &TcpHeader) -> bool {
     header.ack > 0 || header.echo > Time::ZERO || header.window_bytes != u32::MAX || header.sack.0[0].1 > 0
 }
 
-/// A reason's place in the list of all.
+/// The code of a reason.
 pub(super) fn code(reason: Reason) -> u8 {
     Reason::ALL.iter().position(|known| *known == reason).unwrap_or(0) as u8
 }
@@ -227,7 +227,7 @@ fn write_data(data: &Data<'_>, out: &mut Vec<u8>) {
     out.resize(out.len() + data.padding, 0);
 }
 
-/// What a frame of a name-based network is called on the wire; `None` for those of routers among themselves.
+/// The code of a signal; `None` for signals between routers.
 pub(super) const fn signal_code(signal: &Signal) -> Option<u8> {
     Some(match signal {
         Signal::Publish { .. } => 0,
@@ -244,7 +244,7 @@ pub(super) const fn signal_code(signal: &Signal) -> Option<u8> {
     })
 }
 
-/// Nothing for words that have no code.
+/// Writes a signal; nothing for signals without a code.
 fn write_signal(signal: &Signal, out: &mut Vec<u8>) {
     let Some(code) = signal_code(signal) else { return };
     out.push(code);

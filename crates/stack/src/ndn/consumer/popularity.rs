@@ -21,7 +21,7 @@ struct Cell {
 }
 
 impl Popularity {
-    /// The table of `contents` contents, at minimum one.
+    /// The table of `contents` contents, at least one.
     pub(super) fn new(contents: u32, exponent: f64, shift: f64) -> Self {
         let n = contents.max(1) as usize;
         let mut weights: Vec<f64> = (1..=n).map(|i| math::pow(i as f64 + shift, -exponent)).collect();

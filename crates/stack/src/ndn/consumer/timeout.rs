@@ -20,7 +20,7 @@ pub(super) struct Estimator {
 impl Estimator {
     /// An estimator. With `fixed` the timeout is always that value.
     pub(super) fn new(config: Timeout, fixed: Option<Duration>) -> Self {
-        // before the first sample srtt is the initial timeout, at minimum the minimum timeout
+        // before the first sample srtt is the initial timeout, but not below the minimum timeout
         let first = config.initial.max(config.min);
         let rtt = Rtt::new(first, config.min, Duration::MAX);
         Self { rtt, factor: 1, timeout: fixed.unwrap_or(first), fixed: fixed.is_some(), config }
