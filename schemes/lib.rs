@@ -136,31 +136,31 @@ registry! {
 }
 // registry: end
 
-/// One row of the catalogue.
+/// A row of the catalogue.
 pub struct Entry {
-    /// Its title page.
+    /// Its catalogue entry.
     pub scheme: Scheme,
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
-    /// Reads a list of parameters and writes them all, defaults filled in.
+    /// Reads parameters and returns all of them, with defaults.
     pub resolve: Resolve,
-    /// Makes its parts at the edges.
+    /// Makes its parts at endpoints.
     pub build: Build,
-    /// Makes its choice of next hops in an NDN forwarder, where it has one.
+    /// Makes its strategy for NDN forwarders; `None` if it has none.
     pub strategy: Option<Make<AnyStrategy>>,
-    /// Makes its part at the links of an NDN forwarder, where it has one.
+    /// Makes its link part for NDN forwarders; `None` if it has none.
     pub link: Option<Make<AnyLink>>,
-    /// Makes its part in an SDN controller, where it has one.
+    /// Makes its app for an SDN controller; `None` if it has none.
     pub app: Option<Make<AnyApp>>,
 }
 
-/// Fills the parameters that a scenario gives into the defaults.
+/// Reads parameters and returns all of them, with defaults.
 pub type Resolve = fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>;
 
-/// Makes a part from the parameters that a scenario gives and what its endpoint knows.
+/// Makes a part from parameters and the properties of its endpoint.
 pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;
 
-/// How a scheme's parts are made from parameters.
+/// How the parts of a scheme at endpoints are made.
 #[derive(Clone, Copy)]
 pub enum Build {
     /// A congestion law for TCP, NDN consumers and other windowed transports.
@@ -171,7 +171,7 @@ pub enum Build {
         sender: Make<AnySender>,
         /// At a receiver.
         receiver: Make<AnyReceiver>,
-        /// In the routers of the tree, where the scheme has a part there.
+        /// In the routers of the tree; `None` if the scheme has no such part.
         router: Option<Make<AnyRouter>>,
     },
     /// None: all its parts are in forwarders or in a controller.
@@ -183,7 +183,7 @@ pub fn find(name: &str) -> Option<Entry> {
     catalogue().into_iter().find(|entry| entry.scheme.name == name)
 }
 
-/// What new schemes are copied from, one folder per kind. Built and tested, so that they cannot rot; not in the catalogue.
+/// Templates of new schemes, one folder per kind. They are compiled and tested, and are not in the catalogue.
 #[cfg(test)]
 #[path = "_templates"]
 pub mod templates {

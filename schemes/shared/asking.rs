@@ -2,8 +2,8 @@
 
 use contract::{Arrived, Pending, StrategyCx};
 
-/// Whether the downstream of this Interest waits for the Data already: it requests again. Of every arriving Interest this is asked once: the
-/// number of downstreams stands in the entry's note.
+/// Whether the downstream of this Interest is waiting for the Data already. Call it once per Interest: the entry's note holds the number of
+/// downstreams.
 pub fn asks_again(interest: &Arrived<'_>, cx: &mut dyn StrategyCx) -> bool {
     let waiting = downstreams(interest.pending, cx);
     let before = cx.note(interest.pending);
@@ -11,7 +11,7 @@ pub fn asks_again(interest: &Arrived<'_>, cx: &mut dyn StrategyCx) -> bool {
     !interest.is_new && waiting <= before
 }
 
-/// One downstream waits no longer.
+/// Counts one downstream less.
 pub fn forget_one(pending: Pending, cx: &mut dyn StrategyCx) {
     let waiting = downstreams(pending, cx);
     cx.set_note(pending, waiting);
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
     use crate::shared::forwarders::{Crossroads, faces};
 
-    /// Remembers what it was told, and refuses on request.
+    /// A strategy that records the results, and refuses Interests on request.
     #[derive(Default)]
     struct Listener {
         again: Vec<bool>,

@@ -3,9 +3,9 @@
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowLaw};
 use units::{Bytes, Duration, Segments};
 
-/// A congestion control made of a [`WindowLaw`], which says how the window grows in congestion avoidance and how it is cut.
+/// A congestion controller made of a [`WindowLaw`], which determines congestion avoidance and the reduction.
 ///
-/// Slow start adds a segment for each acknowledgement of a segment or more [RFC5681 §3.1, eq. 2] unless the law says otherwise. The window and the
+/// Slow start adds one segment per acknowledgement of a segment or more [RFC5681 §3.1, eq. 2], unless the law differs. The window and the
 /// threshold are in segments; `allowance` rounds the window down to whole bytes.
 #[derive(Clone, Debug)]
 pub struct Classic<L> {
@@ -15,7 +15,7 @@ pub struct Classic<L> {
     allowed: Bytes,
     segment: Bytes,
     law: L,
-    /// What there was before the last cut.
+    /// The state before the last reduction.
     before: Option<Before<L>>,
     initial: f64,
 }
@@ -28,7 +28,7 @@ struct Before<L> {
 }
 
 impl<L: WindowLaw> Classic<L> {
-    /// Begins in slow start with the initial window and no threshold [RFC5681 §3.1].
+    /// Starts in slow start with the initial window and no threshold [RFC5681 §3.1].
     pub fn new(law: L, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).max(Segments(1.0)).0;
         let mut classic = Self {
@@ -44,7 +44,7 @@ impl<L: WindowLaw> Classic<L> {
         classic
     }
 
-    /// The window.
+    /// The congestion window.
     pub fn window(&self) -> Segments {
         Segments(self.window)
     }
@@ -60,7 +60,7 @@ impl<L: WindowLaw> Classic<L> {
         self.window < self.ssthresh
     }
 
-    /// Slow start comes to the threshold, and `left` segments acknowledged are left [Linux: tcp_slow_start].
+    /// Slow start reaches the threshold with `left` acknowledged segments left over [Linux: tcp_slow_start].
     #[cold]
     fn cross_ssthresh(&mut self, left: f64, ack: &Ack, cx: &mut Cx<'_>) {
         let rest = Ack { packets: left as u32, bytes: self.segment * left as u64, ..*ack };
@@ -78,7 +78,7 @@ impl<L: WindowLaw> Classic<L> {
 impl<L: WindowLaw> CongestionControl for Classic<L> {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        // repairs under way, a mark echoed [RFC3168 §6.1.2], or a window that was not filled [RFC7661]: it stands still
+        // in recovery, with an echoed mark [RFC3168 §6.1.2], or with a window that was not full [RFC7661]: no growth
         if ack.recovering || ack.marked || ack.app_limited {
             return self.law.pause(ack, cx);
         }
@@ -108,8 +108,8 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
             self.ssthresh = if kept >= MIN_SSTHRESH { kept } else { MIN_SSTHRESH };
             match event.cause {
                 Cause::Loss => self.set(self.ssthresh),
-                // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2]
-                // our choice: so may a refusal, which as well tells that the network holds no less than before
+                // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2] our choice: a NACK
+                // as well, because it does not show that the network holds less than before
                 Cause::Mark | Cause::Refused => self.set(kept),
                 Cause::Timeout => {}
             }
@@ -125,7 +125,7 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
         Allowance::window(self.allowed)
     }
 
-    /// Puts back what there was before the last cut.
+    /// Restores the state before the last reduction.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         let Some(before) = self.before.take() else { return };
         self.law = before.law;
@@ -133,7 +133,7 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
         self.set(self.window.max(before.window));
     }
 
-    /// After a silence the window is at most the initial one [RFC5681 §4.1].
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1].
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         if self.window > self.initial {
             self.set(self.initial);

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use units::{Duration, Time};
 
-/// The base and the current delay of a path, in nanoseconds of clocks that need not agree: only differences mean something.
+/// The base delay and the current delay of a path, in nanoseconds. The clocks of the two ends need not agree: only differences have a
+/// meaning.
 #[derive(Clone, Debug)]
 pub struct Delays {
     /// The minimum of each minute, the present one last [RFC6817 §2.4.2: base_delays].
@@ -12,22 +13,23 @@ pub struct Delays {
     minutes: usize,
     /// The minute of the last sample.
     minute: u64,
-    /// The last samples and when they came [RFC6817 §2.4.2: current_delays].
+    /// The last samples with their times [RFC6817 §2.4.2: current_delays].
     late: VecDeque<(Time, i64)>,
     room: usize,
 }
 
 impl Delays {
-    /// None yet. The base is the minimum of this many `minutes`, the current delay the minimum of the last `samples`; each at least one.
+    /// Without samples. The base is the minimum of this many `minutes`, the current delay the minimum of the last `samples`; each at least
+    /// one.
     pub fn new(minutes: u32, samples: u32) -> Self {
         let (minutes, room) = (minutes.max(1) as usize, samples.max(1) as usize);
         let (minima, late) = (VecDeque::with_capacity(minutes + 1), VecDeque::with_capacity(room + 1));
         Self { minima, minutes, minute: 0, late, room }
     }
 
-    /// Takes a sample. Earlier ones older than `age` no longer count for the current delay.
+    /// Takes a sample. Samples older than `age` no longer count for the current delay.
     pub fn take(&mut self, delay: i64, age: Duration, now: Time) {
-        // if round_to_minute(now) ≠ round_to_minute(last_rollover): one more, and the first goes    [RFC6817 §2.4.2]
+        // if round_to_minute(now) ≠ round_to_minute(last_rollover): adds a minute and removes the oldest    [RFC6817 §2.4.2]
         let minute = now.as_nanos() / MINUTE_NS;
         match self.minima.back_mut() {
             Some(min) if minute == self.minute => *min = delay.min(*min),
@@ -52,7 +54,7 @@ impl Delays {
         self.minima.iter().min().copied()
     }
 
-    /// What the queue adds now; nothing before the first sample.
+    /// The queueing delay; zero before the first sample.
     pub fn queueing(&self) -> Duration {
         // queuing_delay = FILTER(current_delays) − MIN(base_delays)                                 [RFC6817 §2.4.2]
         let current = self.late.iter().map(|(_, delay)| *delay).min();
@@ -82,7 +84,7 @@ mod tests {
         let mut delays = Delays::new(10, 1);
         let second = Duration::from_secs(1);
         delays.take(20 * MS, second, at(5));
-        // 30 ms in each later minute: the 20 of minute 0 count up to minute 9
+        // 30 ms in each later minute: the 20 of minute 0 count until minute 9
         for minute in 1..10 {
             delays.take(30 * MS, second, at(60 * minute));
             assert_eq!((delays.base(), millis(&delays)), (Some(20 * MS), 10));

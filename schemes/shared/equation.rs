@@ -2,10 +2,10 @@
 
 use units::Bytes;
 
-/// Rate of a TCP connection with packets of size `packet`, a round-trip time of `rtt_s` seconds and a loss event rate of `p`,
-/// in bit/s: [RFC5348 §3.1] with b = 1 and t_RTO = 4R, [RFC4654 §2].
+/// Rate of a TCP connection in bit/s, with packets of size `packet`, a round-trip time of `rtt_s` seconds and a loss event rate of `p`:
+/// [RFC5348 §3.1] with b = 1 and t_RTO = 4R, [RFC4654 §2].
 ///
-/// Infinite where `p` or `rtt_s` is zero; `p` above 1 counts as 1.
+/// Infinite if `p` or `rtt_s` is zero; `p` above 1 counts as 1.
 pub fn tcp_friendly_rate(packet: Bytes, rtt_s: f64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
     // X = 8s / (R·(√(2p/3) + 12·√(3p/8)·p·(1 + 32p²)))
@@ -13,14 +13,14 @@ pub fn tcp_friendly_rate(packet: Bytes, rtt_s: f64, p: f64) -> f64 {
     packet.as_f64() * 8.0 / (rtt_s * response)
 }
 
-/// The loss event rate at which [`tcp_friendly_rate`] gives `rate` bit/s, to within the share `tolerance` of it
-/// [RFC5348 §6.3.1]; 1 where even that gives more. `rate` and `rtt_s` are above zero, `tolerance` too.
+/// The loss event rate at which [`tcp_friendly_rate`] returns `rate` bit/s, within `tolerance` relative to it [RFC5348 §6.3.1]; 1 if the
+/// result is larger even then. `rate`, `rtt_s` and `tolerance` must be above zero.
 pub fn loss_event_rate_of(packet: Bytes, rtt_s: f64, rate: f64, tolerance: f64) -> f64 {
     let (mut low, mut high) = (MIN, 1.0);
     if tcp_friendly_rate(packet, rtt_s, high) >= rate {
         return high;
     }
-    // the rate falls as p rises; the middle is the geometric one, since p spans many orders of magnitude
+    // the rate decreases as p grows; bisection by the geometric mean, because p spans many orders of magnitude
     for _ in 0..STEPS {
         let p = f64::sqrt(low * high);
         let share = tcp_friendly_rate(packet, rtt_s, p) / rate;
@@ -32,9 +32,9 @@ pub fn loss_event_rate_of(packet: Bytes, rtt_s: f64, rate: f64, tolerance: f64) 
     f64::sqrt(low * high)
 }
 
-/// Minimum loss event rate that is looked for: one packet in 10¹⁸.
+/// Minimum loss event rate of the search: one packet in 10¹⁸.
 const MIN: f64 = 1e-18;
-/// Halvings of the range after which nothing changes any more: each adds a binary digit to the exponent, then to the number.
+/// Number of bisections after which nothing changes: each adds a binary digit to the exponent, then to the number.
 const STEPS: u32 = 64;
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
         }
         // less than p = 1 gives, 328.79 bit/s
         assert_eq!(loss_event_rate_of(packet, 0.1, 300.0, 0.05), 1.0);
-        // more than any p gives: the minimum
+        // more than for any p: the minimum
         assert!(loss_event_rate_of(packet, 0.1, 1e30, 0.05) < 1.1e-18);
     }
 }

@@ -1,4 +1,4 @@
-//! Contexts for strategies and link parts under test. They do the minimum that the contract promises, and record the actions.
+//! Contexts for tests of strategies and link parts. They implement the minimum of the contract, and record the actions.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,7 +15,7 @@ pub const INTEREST: Bytes = Bytes::new(50);
 /// Size of a Data packet.
 pub const DATA: Bytes = Bytes::new(1000);
 
-/// Faces of links at `rate`, both ways, with room for 100 packets; behind them `locals` faces of endpoints.
+/// Faces of links at `rate` in both directions, with room for 100 packets, and `locals` faces of endpoints after them.
 pub fn faces(links: u32, rate: Rate, locals: u32) -> Vec<FaceView> {
     let link = |index| PortView {
         port: PortId(index),
@@ -41,7 +41,7 @@ pub fn data(name: Name) -> Packet {
     packet(DATA, Header::Data(Data { name, payload_bytes: 924 }))
 }
 
-/// A refusal of a segment.
+/// A NACK of a segment.
 pub fn nack(name: Name, nonce: u32, reason: NackReason) -> Packet {
     packet(INTEREST, Header::Nack(Nack { name, nonce, reason }))
 }
@@ -60,7 +60,7 @@ fn packet(size: Bytes, header: Header) -> Packet {
     }
 }
 
-/// `/`, `/a`, `/a/x`, `/b`: numbers 0 to 3.
+/// The prefixes `/`, `/a`, `/a/x`, `/b`, with numbers 0 to 3.
 fn names() -> Names {
     let mut names = Names::new();
     for text in ["/a/x", "/b"] {
@@ -69,7 +69,7 @@ fn names() -> Names {
     names
 }
 
-/// What a strategy did.
+/// An action of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// It sent the Interest to a face.
@@ -78,23 +78,23 @@ pub enum Deed {
     Probed(u64, FaceId),
     /// It refused the Interest to a downstream.
     Nacked(u64, FaceId, NackReason),
-    /// It ended the entry without a word.
+    /// It ended the entry without an answer.
     Rejected(u64),
 }
 
-/// A node for a strategy, with one FIB entry.
+/// The context of a strategy, with one FIB entry.
 pub struct Crossroads {
     /// The present instant.
     pub now: Time,
-    /// The faces; pending Interests are counted here.
+    /// The faces, with their pending Interests.
     pub faces: Vec<FaceView>,
     /// The next hops of all names.
     pub hops: Vec<NextHop>,
     /// Number of the FIB entry.
     pub index: u32,
-    /// What was done.
+    /// The actions.
     pub deeds: Vec<Deed>,
-    /// What becomes of the next Interests that are sent; afterwards they are sent.
+    /// Results of the next sends; further ones are `Sent`.
     pub departures: VecDeque<Departure>,
     entries: Vec<Entry>,
     random: Random,
@@ -111,7 +111,7 @@ struct Entry {
 }
 
 impl Crossroads {
-    /// With next hops by the first faces, at these costs.
+    /// A context with the first faces as next hops, at these costs.
     pub fn new(faces: Vec<FaceView>, costs: &[u64]) -> Self {
         let hop = |(index, cost): (usize, &u64)| NextHop { face: FaceId(index as u32), cost: *cost };
         let mut hops: Vec<NextHop> = costs.iter().enumerate().map(hop).collect();
@@ -130,13 +130,13 @@ impl Crossroads {
         }
     }
 
-    /// Calls the strategy with what it may know.
+    /// Calls the strategy with the FIB entry.
     fn with(&mut self, call: impl FnOnce(&FibEntry<'_>, &mut Self)) {
         let hops = self.hops.clone();
         call(&FibEntry { prefix: NameId(1), index: self.index, hops: &hops }, self);
     }
 
-    /// An Interest for segment `segment` of `/a` comes in by a face, with a new nonce.
+    /// An Interest for segment `segment` of `/a` arrives at a face, with a new nonce.
     pub fn interest(&mut self, law: &mut impl Strategy, segment: u64, from: FaceId) -> Pending {
         self.nonces += 1;
         let name = Name { prefix: NameId(1), segment };
@@ -159,12 +159,12 @@ impl Crossroads {
         pending
     }
 
-    /// Data comes in by a face and ends the entry.
+    /// Data arrive at a face and end the entry.
     pub fn data(&mut self, law: &mut impl Strategy, pending: Pending, from: FaceId) {
         self.data_with(law, pending, from, |_| ());
     }
 
-    /// The same, after something was written into it.
+    /// The same with changed Data.
     pub fn data_with(
         &mut self,
         law: &mut impl Strategy,
@@ -183,7 +183,7 @@ impl Crossroads {
         self.end(pending);
     }
 
-    /// A refusal comes in by a face that the Interest was sent to.
+    /// A NACK arrives at a face that the Interest was sent to.
     pub fn nack(&mut self, law: &mut impl Strategy, pending: Pending, from: FaceId, reason: NackReason) {
         let Some(entry) = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended) else {
             return;
@@ -206,12 +206,12 @@ impl Crossroads {
         self.end(pending);
     }
 
-    /// The deadline has come.
+    /// The deadline of the strategy.
     pub fn timer(&mut self, law: &mut impl Strategy) {
         law.on_timer(self);
     }
 
-    /// What was done since this was last asked.
+    /// Actions since the last call.
     pub fn done(&mut self) -> Vec<Deed> {
         std::mem::take(&mut self.deeds)
     }
@@ -335,26 +335,26 @@ impl StrategyCx for Crossroads {
     }
 }
 
-/// What a link part did with an Interest that it had held.
+/// The result of a queued Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It let it go.
+    /// It was sent.
     Released(Time, Name),
-    /// It refused it.
+    /// It was refused.
     Refused(Time, Name, NackReason),
 }
 
-/// A node for a link part.
+/// The context of a link part.
 pub struct Gate {
     /// The present instant.
     pub now: Time,
-    /// The faces. Backlogs are what a test makes them; pending Interests are not counted.
+    /// The faces. Tests set the backlogs; pending Interests are not counted.
     pub faces: Vec<FaceView>,
-    /// What became of held Interests.
+    /// Results of queued Interests.
     pub outcomes: Vec<Outcome>,
     /// Next hops of every prefix.
     pub hops: u32,
-    /// When an Interest left by a face, and what the part noted.
+    /// When an Interest was sent to a face, and the note of the part.
     sent: BTreeMap<u64, (FaceId, Option<Time>, u32)>,
     lanes: Vec<VecDeque<Held>>,
     random: Random,
@@ -370,7 +370,7 @@ struct Held {
 }
 
 impl Gate {
-    /// With these faces.
+    /// A context with these faces.
     pub fn new(faces: Vec<FaceView>) -> Self {
         Self {
             now: Time::ZERO + Duration::from_secs(1),
@@ -385,12 +385,12 @@ impl Gate {
         }
     }
 
-    /// The queue of a link, to be filled by a test.
+    /// The queue of a link, for changes by a test.
     pub fn link(&mut self, face: FaceId) -> &mut PortView {
         self.faces[face.index()].link.as_mut().expect("the face of a link")
     }
 
-    /// An Interest comes in from a link, if `from` is one, and the strategy sends it to the link `to`.
+    /// An Interest arrives at `from`, and the strategy sends it to the link `to`.
     pub fn interest(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId, to: FaceId) -> Admission {
         let mut packet = interest(name, 1);
         if self.faces[from.index()].link.is_some() {
@@ -417,12 +417,12 @@ impl Gate {
         admission
     }
 
-    /// Data comes in by the link `from` and goes out by the link `to`. As it leaves.
+    /// Data arrive at the link `from` and leave by the link `to`. Returns them as they leave.
     pub fn data(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId, to: FaceId) -> Packet {
         self.data_with(law, name, from, to, |_| ())
     }
 
-    /// The same, after something was written into it.
+    /// The same with changed Data.
     pub fn data_with(
         &mut self,
         law: &mut impl LinkLaw,
@@ -444,12 +444,12 @@ impl Gate {
         packet
     }
 
-    /// A refusal comes in.
+    /// A NACK arrives.
     pub fn nack(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId) {
         law.on_nack_in(&mut nack(name, 1, NackReason::Congestion), from, self);
     }
 
-    /// A packet is about to be offered to a queue; the test says what is in it.
+    /// A packet is about to be offered to a queue, whose contents the test sets.
     pub fn enqueue(&mut self, law: &mut impl LinkLaw, packet: &mut Packet, to: FaceId) {
         if !law.watches() {
             return;
@@ -459,7 +459,7 @@ impl Gate {
         law.on_enqueue(packet, to, &port, &mut at);
     }
 
-    /// A packet leaves a queue, where it stood for `waited`; the test says what is in it afterwards.
+    /// A packet leaves a queue after `waited`; the test sets the contents after it.
     pub fn dequeue(&mut self, law: &mut impl LinkLaw, packet: &mut Packet, to: FaceId, waited: Duration) {
         if !law.watches_departures() {
             return;
@@ -469,14 +469,14 @@ impl Gate {
         law.on_dequeue(packet, to, &port, waited, &mut at);
     }
 
-    /// The deadline has come.
+    /// The deadline of the part.
     pub fn timer(&mut self, law: &mut impl LinkLaw) {
         self.timer = true;
         law.on_timer(self);
         self.timer = false;
     }
 
-    /// Lets time pass until `end`, deadline by deadline.
+    /// Advances time to `end` through all deadlines.
     pub fn run(&mut self, law: &mut impl LinkLaw, end: Time) {
         while law.wake() <= end {
             self.now = self.now.max(law.wake());
@@ -486,7 +486,7 @@ impl Gate {
         self.now = end;
     }
 
-    /// Interests that wait in lanes.
+    /// Interests in lanes.
     pub fn held(&self) -> usize {
         self.lanes.iter().map(VecDeque::len).sum()
     }

@@ -1,4 +1,4 @@
-//! A window that is reduced by the amount of the mark: slow start, one segment more per window, one reduction per episode.
+//! A window that is reduced in proportion to marks: slow start, growth by one segment per window, one reduction per episode.
 
 use contract::{Ack, Cause, Congestion, Setup};
 use units::{Bytes, Segments};
@@ -10,12 +10,12 @@ pub struct Gradual {
     allowed: Bytes,
     window: f64,
     threshold: f64,
-    /// The mark of the Data that is about to be acknowledged may cut.
+    /// The mark of the Data that are acknowledged next may reduce the window.
     due: bool,
 }
 
 impl Gradual {
-    /// In slow start, with the initial window.
+    /// In slow start with the initial window.
     pub fn new(setup: &Setup) -> Self {
         let window = setup.initial_window.in_segments(setup.segment).0.max(1.0);
         let mut law = Self {
@@ -29,7 +29,7 @@ impl Gradual {
         law
     }
 
-    /// W.
+    /// The window W.
     pub const fn window(&self) -> Segments {
         Segments(self.window)
     }
@@ -54,14 +54,14 @@ impl Gradual {
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 
-    /// Keeps the share `kept` of the window, which is the threshold from then on.
+    /// Reduces the window to the share `kept`; the result is also the threshold.
     pub fn cut(&mut self, kept: f64) {
         self.set(self.window * kept);
         self.threshold = self.window;
     }
 
-    /// Congestion. Marked Data is acknowledged next, and the acknowledgement has the mark's words; of anything else the share `kept` of the
-    /// window is kept, once an episode.
+    /// Handles a congestion event. For a mark, the reduction follows at the acknowledgement of the marked Data, which has the label. Any
+    /// other event reduces the window to the share `kept`, once per episode.
     #[cold]
     pub fn on_congestion(&mut self, event: &Congestion, kept: f64) {
         match event.cause {
@@ -71,7 +71,7 @@ impl Gradual {
         }
     }
 
-    /// Data has come. Of marked Data the share `kept` of the window is kept, once an episode.
+    /// Handles an acknowledgement. For marked Data, reduces the window to the share `kept`, once per episode.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, kept: impl FnOnce() -> f64) {
         if ack.marked {
@@ -81,7 +81,7 @@ impl Gradual {
             return;
         }
         if !ack.app_limited {
-            // +1 below the threshold, +1/W from there on
+            // +1 below the threshold, +1/W above
             let more = if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
             self.set(self.window + more);
         }

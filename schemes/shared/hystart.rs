@@ -1,21 +1,21 @@
-//! Slow start that ends before losses: HyStart as in Linux [HR11], and HyStart++ [RFC9406].
+//! Slow start that ends before a loss: HyStart as in Linux [HR11], and HyStart++ [RFC9406].
 
 use contract::{Ack, Cx};
 use units::{Duration, Segments, Time};
 
 contract::choice! {
-    /// What ends slow start besides losses.
+    /// What ends slow start besides a loss.
     pub enum Ending {
         /// Nothing.
         Off = "off",
-        /// A train of acknowledgements as long as half the minimum round-trip time, or a growing delay; as in Linux.
+        /// An acknowledgement train of half the minimum round-trip time, or growing delay, as in Linux.
         Linux = "linux",
-        /// A growing delay, after some rounds of slower growth that it can call off.
+        /// Growing delay, after some rounds of slower growth in which slow start may resume.
         Plus = "plus",
     }
 }
 
-/// Watches the acknowledgements of slow start.
+/// The state of HyStart in slow start.
 #[derive(Clone, Debug)]
 pub struct HyStart {
     plus: bool,
@@ -25,16 +25,16 @@ pub struct HyStart {
     here: Duration,
     samples: u32,
     round_began: Time,
-    /// Last acknowledgement of the train that began with the round.
+    /// The last acknowledgement of the train at the start of the round.
     train_at: Time,
-    /// What the delay was when slower growth began [RFC9406 §4.2: cssBaselineMinRtt].
+    /// The delay when slower growth started [RFC9406 §4.2: cssBaselineMinRtt].
     baseline: Duration,
     /// Rounds of slower growth left.
     slow_rounds: u32,
     found: bool,
 }
 
-/// What to do with one acknowledgement of slow start.
+/// The result of an acknowledgement in slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SlowStart {
     /// Add these segments.
@@ -44,7 +44,7 @@ pub enum SlowStart {
 }
 
 impl HyStart {
-    /// At the beginning of a connection; `None` where nothing is to be watched.
+    /// The state of a new connection; `None` if only losses end slow start.
     pub fn new(ending: Ending) -> Option<Box<Self>> {
         let plus = match ending {
             Ending::Off => return None,
@@ -68,17 +68,17 @@ impl HyStart {
         }
     }
 
-    /// Whether its step takes the place of what slow start would add.
+    /// Whether its increase replaces that of slow start.
     pub fn replaces_step(&self) -> bool {
         self.plus
     }
 
-    /// After a timeout nothing is known of the path.
+    /// Resets the state after a timeout.
     pub fn reset(&mut self) {
         *self = Self::watching(self.plus);
     }
 
-    /// Reads an acknowledgement of `acked` segments with the window `window`.
+    /// Takes an acknowledgement of `acked` segments with the window `window`.
     pub fn on_ack(&mut self, window: Segments, acked: f64, ack: &Ack, cx: &Cx<'_>) -> SlowStart {
         if self.plus {
             self.hystart_plus_plus(acked, ack)
@@ -131,7 +131,7 @@ impl HyStart {
         if self.samples >= SAMPLES {
             if self.baseline != Duration::MAX {
                 if self.here < self.baseline {
-                    // the delay did not last: slow start goes on                              [RFC9406 §4.2]
+                    // the delay did not persist: slow start resumes                           [RFC9406 §4.2]
                     (self.baseline, self.slow_rounds) = (Duration::MAX, CSS_ROUNDS);
                 }
             } else if self.min != Duration::MAX && self.here >= self.min + threshold(self.min) {
@@ -151,15 +151,15 @@ fn threshold(rtt: Duration) -> Duration {
 
 /// Samples of a round before its delay counts [HR11 §4.2, RFC9406 §4.3: N_RTT_SAMPLE].
 const SAMPLES: u32 = 8;
-/// Below this window, in segments, nothing is looked for [HR11 §5; Linux: hystart_low_window].
+/// Minimum window in segments for the detection [HR11 §5; Linux: hystart_low_window].
 const LOW_WINDOW: f64 = 16.0;
-/// Longest gap in a train [Linux: hystart_ack_delta_us].
+/// Maximum gap in a train [Linux: hystart_ack_delta_us].
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// What a train may be longer, for bursts of the sender's own [Linux, of senders below 262 MB/s].
+/// Allowance for bursts of the sender itself [Linux, for senders below 262 MB/s].
 const TRAIN_SLACK: Duration = Duration::from_millis(1);
 /// Rounds of conservative slow start [RFC9406 §4.3: CSS_ROUNDS].
 const CSS_ROUNDS: u32 = 5;
-/// How much slower it grows [RFC9406 §4.3: CSS_GROWTH_DIVISOR].
+/// Divisor of growth in conservative slow start [RFC9406 §4.3: CSS_GROWTH_DIVISOR].
 const CSS_DIVISOR: f64 = 4.0;
-/// Maximum number of segments that one acknowledgement adds [RFC9406 §4.3: L, of senders that do not pace].
+/// Maximum number of segments added per acknowledgement [RFC9406 §4.3: L, for senders without pacing].
 const MAX: f64 = 8.0;

@@ -1,28 +1,27 @@
-//! Lanes of shapers that treat flows apart: one for the Interests of a flow that come by one link and go by one other.
+//! Lanes of shapers per flow: one for the Interests of a flow that arrive on one link and leave on another.
 
 use std::collections::BTreeMap;
 
 use contract::{FaceId, LaneId, NameId};
 
-/// The numbers of the lanes: by the link that their Data leave by, the flow, and the link that they go to. A flow is a name without
-/// its segment.
+/// Lane numbers by the link that Data leave on, the flow, and the link that Interests leave on. A flow is a name without its segment.
 #[derive(Clone, Debug, Default)]
 pub struct Lines(BTreeMap<(FaceId, NameId, FaceId), u32>);
 
 impl Lines {
-    /// The lane of a flow, which is made where there is none.
+    /// The lane of a flow; a new one if there is none.
     pub fn lane(&mut self, down: FaceId, flow: NameId, up: FaceId) -> LaneId {
         let next = self.0.len() as u32;
         LaneId(*self.0.entry((down, flow, up)).or_insert(next))
     }
 
-    /// The lanes of a flow whose Data leave by `down`, in the order of the links that they go to.
+    /// The lanes of a flow whose Data leave on `down`, in the order of the links of Interests.
     pub fn of_flow(&self, down: FaceId, flow: NameId) -> impl Iterator<Item = LaneId> {
         let all = (down, flow, FaceId(0))..=(down, flow, FaceId(u32::MAX));
         self.0.range(all).map(|(_, number)| LaneId(*number))
     }
 
-    /// How many there are.
+    /// Number of lanes.
     pub fn count(&self) -> u32 {
         self.0.len() as u32
     }

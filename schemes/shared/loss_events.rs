@@ -5,19 +5,19 @@ use units::{Duration, Time};
 
 /// The loss events of one stream, and the packets between them.
 ///
-/// A packet is lost at the time at which it would have arrived, between its neighbours. A loss begins a new event when it comes
-/// more than a round-trip time after the first loss of the last event. Interval I₀ is open and ends with the newest packet;
-/// I₁ … Iₙ are closed, the newest first. Memory is constant.
+/// A packet is lost at the time at which it would have arrived, interpolated between its neighbours. A loss starts a new event if it is
+/// more than one round-trip time after the first loss of the last event. Interval I₀ is open and ends with the newest packet; I₁ … Iₙ are
+/// closed, the newest first. Memory is constant.
 #[derive(Clone, Debug)]
 pub struct LossEvents {
     /// w₀ … wₙ₋₁.
     weights: Vec<f64>,
-    /// Minimum factor by which old intervals are discounted; 1 never discounts.
+    /// Minimum factor of history discounting; 1 for none.
     discount: f64,
     event: Option<Event>,
-    /// I₁ … Iₙ, as far as there are.
+    /// I₁ … Iₙ, those that exist.
     closed: Vec<Interval>,
-    /// Maximum number that arrived.
+    /// Highest number that has arrived.
     newest: u64,
     /// The latest arrivals, in a ring.
     recent: [Arrived; RECENT],
@@ -40,7 +40,7 @@ struct Interval {
     packets: f64,
     /// DFᵢ: what discounting has left of its weight.
     factor: f64,
-    /// Nobody measured it: it stands for the time before the first event.
+    /// It was not measured: it is the caller's estimate of the interval before the first event.
     estimated: bool,
 }
 
@@ -51,9 +51,8 @@ struct Arrived {
 }
 
 impl LossEvents {
-    /// A history of `intervals` closed intervals, at least one: 8 in both RFCs. `discount` is the threshold of history
-    /// discounting, the minimum share of its weight that an old interval keeps while the open one grows long [RFC5348 §5.5];
-    /// `None` leaves discounting out.
+    /// A history of `intervals` closed intervals, at least one: 8 in both RFCs. `discount` is the threshold of history discounting, the
+    /// minimum share of its weight that an old interval keeps while the open one grows [RFC5348 §5.5]; `None` for no discounting.
     pub fn new(intervals: usize, discount: Option<f64>) -> Self {
         let n = intervals.max(1);
         // wᵢ = 1 for i < n/2, otherwise 1 − (i − (n/2 − 1))/(n/2 + 1) = 2(n − i)/(n + 2)   [RFC5348 §5.4]
@@ -69,7 +68,7 @@ impl LossEvents {
         }
     }
 
-    /// Packet `seq` arrived.
+    /// Takes the arrival of packet `seq`.
     #[inline]
     pub fn arrived(&mut self, seq: u64, at: Time) {
         self.newest = self.newest.max(seq);
@@ -77,9 +76,9 @@ impl LossEvents {
         self.arrivals += 1;
     }
 
-    /// The `packets` packets from number `lost` on are lost, as the arrival of packet `seq` at `at` shows. `rtt` is the
-    /// round-trip time within which losses are one event; `first` says how many packets long the time before the first event
-    /// is taken to be, and is asked only when that begins. Runs come in the order of their numbers. Returns how many events began.
+    /// Takes the loss of `packets` packets from number `lost` on, which the arrival of packet `seq` at `at` reveals. Losses within `rtt` of
+    /// the first belong to one event. `first` returns the length of the interval before the first event in packets; it is called only at
+    /// the first event. Losses must be given in the order of numbers. Returns the number of new events.
     pub fn lost(
         &mut self,
         (lost, packets): (u64, u64),
@@ -97,11 +96,11 @@ impl LossEvents {
             if let Some(event) = self.event
                 && time <= event.at + rtt
             {
-                // the first lost packet that is late enough to begin an event, if there is one
+                // the first lost packet that is late enough for a new event, if there is one
                 next = first_after(event.at + rtt, before, after).max(next + 1);
                 continue;
             }
-            // only the very first event asks
+            // called only for the first event
             self.begin(next, time, || first.take().map_or(1.0, |first| first()));
             begun += 1;
             next += 1;
@@ -109,8 +108,8 @@ impl LossEvents {
         begun
     }
 
-    /// Packet `seq` arrived at `at` with a congestion mark, which counts as a loss of it [RFC5348 §5.1]; `rtt` and `first` as
-    /// with [`Self::lost`]. Returns whether an event began.
+    /// Takes packet `seq` that arrived at `at` with a CE mark, which counts as a loss [RFC5348 §5.1]. `rtt` and `first` are as in
+    /// [`Self::lost`]. Returns whether a new event started.
     pub fn marked(&mut self, seq: u64, at: Time, rtt: Duration, first: impl FnOnce() -> f64) -> bool {
         let begins = self.event.is_none_or(|event| at > event.at + rtt);
         if begins {
@@ -124,7 +123,7 @@ impl LossEvents {
         self.event.is_some()
     }
 
-    /// Loss event rate p, within 0 and 1; 0 before the first event.
+    /// Loss event rate p from 0 to 1; 0 before the first event.
     pub fn rate(&self) -> f64 {
         let Some(event) = self.event else { return 0.0 };
         let open = self.open(event);
@@ -140,21 +139,21 @@ impl LossEvents {
         1.0 / mean.max(1.0)
     }
 
-    /// The interval before the first event is `factor` times as long as was said, if it still counts: the round-trip time
-    /// that it was computed with was not yet known.
+    /// Multiplies the interval before the first event by `factor`, if it still counts, because its length was computed before the
+    /// round-trip time was known.
     pub fn scale_first(&mut self, factor: f64) {
         for interval in self.closed.iter_mut().filter(|interval| interval.estimated) {
             interval.packets = (interval.packets * factor).max(1.0);
         }
     }
 
-    /// Forgets all events.
+    /// Removes all events.
     pub fn clear(&mut self) {
         self.event = None;
         self.closed.clear();
     }
 
-    /// An event begins with packet `seq`.
+    /// Starts an event at packet `seq`.
     fn begin(&mut self, seq: u64, at: Time, first: impl FnOnce() -> f64) {
         match self.event {
             None => self.close(first(), true),
@@ -178,7 +177,7 @@ impl LossEvents {
         (of > 0.0).then(|| sum / of)
     }
 
-    /// DF: by how much all closed intervals are discounted while the open one is `open` packets long.
+    /// DF, the discount of all closed intervals while the open one has `open` packets.
     fn discounting(&self, open: f64) -> f64 {
         match self.mean_closed() {
             // DF = max(2·I_mean/I₀, THRESHOLD) where I₀ > 2·I_mean                 [RFC5348 §5.5]
@@ -187,7 +186,7 @@ impl LossEvents {
         }
     }
 
-    /// Ends the open interval at `packets` packets.
+    /// Closes the open interval at `packets` packets.
     fn close(&mut self, packets: f64, estimated: bool) {
         // DFᵢ ← DFᵢ·DF, then I₀ becomes I₁ with DF₁ = 1                            [RFC5348 §5.5]
         let discount = if estimated { 1.0 } else { self.discounting(packets) };
@@ -198,12 +197,12 @@ impl LossEvents {
         self.closed.truncate(self.weights.len());
     }
 
-    /// The arrivals next to the run `lost..end`, as far as they are remembered.
+    /// The arrivals around the run `lost..end`, if they are stored.
     fn neighbours(&self, lost: u64, end: u64, shows: Arrived) -> (Arrived, Arrived) {
         let recent = || self.recent[..self.arrivals.min(RECENT)].iter().copied();
         let above = recent().chain([shows]).filter(|it| it.seq >= end).min_by_key(|it| it.seq);
         let after = above.unwrap_or(shows);
-        // without a neighbour below, all of the run is lost when the one above arrives
+        // without a neighbour below, the whole run is lost at the arrival of the neighbour above
         let before = recent().filter(|it| it.seq < lost).max_by_key(|it| it.seq);
         (before.unwrap_or(Arrived { seq: lost.saturating_sub(1), at: after.at }), after)
     }
@@ -215,7 +214,7 @@ fn nominal(seq: u64, before: Arrived, after: Arrived) -> Time {
     let span = after.at.saturating_since(before.at).as_nanos();
     let packets = after.seq.saturating_sub(before.seq).max(1);
     let share = u128::from(span) * u128::from(seq.saturating_sub(before.seq)) / u128::from(packets);
-    // late packets may fill the hole from above: then the run is lost when its upper end arrives
+    // late packets can fill the gap from above: then the run is lost at the arrival of its upper end
     before.at.min(after.at) + Duration::from_nanos(share as u64)
 }
 
@@ -233,7 +232,7 @@ fn first_after(at: Time, before: Arrived, after: Arrived) -> u64 {
     before.seq.saturating_add(u64::try_from(steps).unwrap_or(u64::MAX))
 }
 
-/// Arrivals remembered to place a loss between its neighbours: more than the later packets that any scheme waits for.
+/// Number of stored arrivals around a loss: more than the later packets that any scheme waits for.
 const RECENT: usize = 16;
 
 #[cfg(test)]
@@ -246,7 +245,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// A stream of a packet per 10 ms; of `lost` every number is lost, found at once. The interval before the first is `first`.
+    /// A stream with one packet per 10 ms. Every number in `lost` is lost and detected at once. `first` is the interval before the first
+    /// event.
     fn stream(history: &mut LossEvents, packets: u64, lost: &[u64], first: f64) -> u64 {
         let mut begun = 0;
         let mut missing: Option<u64> = None;
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!((history.any(), history.rate()), (false, 0.0));
     }
 
-    /// 50 packets are taken for the first interval: p = 1/50 until the open one is longer, then I₀ and I₁ count alike.
+    /// The caller's first interval is 50 packets: p = 1/50 until the open interval is longer, then I₀ and I₁ have equal weights.
     #[test]
     fn the_first_interval_is_what_the_caller_says() {
         let mut history = plain();
@@ -321,10 +321,10 @@ mod tests {
         close_to(history.rate(), 3.0 / 72.0);
     }
 
-    /// Three later packets show the loss; its time is between its neighbours all the same.
+    /// Three later packets reveal the loss; its time is still between its neighbours.
     #[test]
     fn a_loss_is_placed_between_its_neighbours() {
-        // packet 9 arrives at 90 ms, 10 is lost, 11, 12 and 13 arrive at 130, 140, 150 ms: 10 would have come at 110 ms
+        // packet 9 arrives at 90 ms, 10 is lost, 11, 12 and 13 arrive at 130, 140, 150 ms: 10 would have arrived at 110 ms
         let mut history = plain();
         (0..10).for_each(|seq| history.arrived(seq, ms(10 * seq)));
         history.arrived(11, ms(130));
@@ -352,7 +352,7 @@ mod tests {
         let last = firsts[firsts.len() - 1];
         assert_eq!(stream(&mut history, last + 5, &firsts, 10.0), 9);
         close_to(history.rate(), 6.0 / 380.0);
-        // I₀ = 300: 300 + 340 = 640 over 6, and that is greater than 380/6
+        // I₀ = 300: 300 + 340 = 640 over 6, which is more than 380/6
         let mut history = plain();
         stream(&mut history, last + 300, &firsts, 10.0);
         close_to(history.rate(), 6.0 / 640.0);
@@ -371,8 +371,8 @@ mod tests {
         }
     }
 
-    /// The interval of 400 closes: the one of 50 keeps the factor ¼ for ever, and the discount of the open one begins again.
-    /// Mean of the closed ones: (400 + ¼·50)/1.25 = 330.
+    /// The interval of 400 closes: the one of 50 keeps the factor ¼, and the discount of the open one restarts. Mean of the closed ones:
+    /// (400 + ¼·50)/1.25 = 330.
     #[test]
     fn a_new_event_makes_the_discount_permanent() {
         let mut history = LossEvents::new(8, Some(0.25));
@@ -391,7 +391,7 @@ mod tests {
         stream(&mut history, 101, &[99], 50.0);
         history.scale_first(0.16);
         close_to(history.rate(), 1.0 / 8.0);
-        // nine events later it is forgotten
+        // nine events later it no longer counts
         let firsts: Vec<u64> = (0..10).map(|i| 99 + 20 * i).collect();
         let mut history = plain();
         stream(&mut history, 99 + 181, &firsts, 50.0);
@@ -410,7 +410,7 @@ mod tests {
         close_to(history.rate(), 1.0 / 30.0);
     }
 
-    /// Marks at 1.00, 1.10 and 1.11 s: the second is a round-trip time after the first, not more.
+    /// Marks at 1.00, 1.10 and 1.11 s: the second is one round-trip time after the first, not more.
     #[test]
     fn a_mark_is_a_loss_that_arrives() {
         let mut history = plain();
@@ -424,7 +424,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Closing the gap in one call and packet by packet finds the same events.
+        /// Closing a gap in one call and packet by packet gives the same events.
         #[test]
         fn jumping_to_the_next_event_skips_none(
             gap in 1u64..400, span_us in 0u64..2_000_000, rtt_us in 1u64..300_000, earlier in 0u64..200,
@@ -455,7 +455,7 @@ mod tests {
             proptest::prop_assert!(rate > 0.0 && rate <= 1.0);
         }
 
-        /// Whatever is told in whatever order, p stays a probability.
+        /// p is a probability for any input in any order.
         #[test]
         fn the_rate_is_a_probability(
             told in proptest::collection::vec((0u64..u64::MAX / 2, 0u64..2000, 0u64..10_000_000_000, proptest::bool::ANY), 0..60),

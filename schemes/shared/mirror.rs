@@ -5,21 +5,21 @@ use std::collections::VecDeque;
 use contract::{Backlog, PortView};
 use units::Bytes;
 
-/// A mirror of a queue that is first in, first out, and refuses at its tail. Of another queue it is an estimate, whose length is right.
+/// A copy of a FIFO with drop-tail. For another queue its length is right and its contents are an estimate.
 #[derive(Clone, Debug, Default)]
 pub struct Mirror {
-    /// What waits, in order: the number of the flow, plus one; 0 for what is not Data.
+    /// Waiting packets in order: the number of the flow plus one; 0 for packets other than Data.
     line: VecDeque<u32>,
-    /// Data that wait, by flow.
+    /// Waiting Data per flow.
     data: Vec<u32>,
-    /// All Data that wait.
+    /// Waiting Data in total.
     total: u32,
-    /// Flows with Data that wait.
+    /// Number of flows with waiting Data.
     flows: u32,
 }
 
 impl Mirror {
-    /// A packet is about to be offered: `tag` is the number of its flow, plus one; 0 for what is not Data.
+    /// Takes a packet that is about to be offered. `tag` is the number of its flow plus one; 0 for packets other than Data.
     pub fn offer(&mut self, tag: u32, size: Bytes, port: &PortView) {
         self.look(&port.backlog);
         let Backlog { packets, bytes } = port.backlog;
@@ -38,7 +38,7 @@ impl Mirror {
         }
     }
 
-    /// Lets go of what has left: so much waits now.
+    /// Removes packets that have left, given the present backlog.
     pub fn look(&mut self, backlog: &Backlog) {
         while self.line.len() > backlog.packets as usize {
             let tag = self.line.pop_front().expect("it is longer than what waits");
@@ -51,18 +51,18 @@ impl Mirror {
         }
     }
 
-    /// Data of a flow that wait, and of all flows.
+    /// Waiting Data of a flow, and of all flows.
     pub fn data(&self, flow: u32) -> (u32, u32) {
         (self.data.get(flow as usize).copied().unwrap_or(0), self.total)
     }
 
-    /// How many flows have Data that wait.
+    /// Number of flows with waiting Data.
     pub const fn flows(&self) -> u32 {
         self.flows
     }
 }
 
-/// Part of a queue's limit that is taken: of packets where they are limited, otherwise of bytes. From 0 to 1.
+/// Occupancy of a queue from 0 to 1: in packets if these are limited, otherwise in bytes.
 pub fn filled(port: &PortView) -> f64 {
     match port.limit.packets {
         u32::MAX => port.backlog.bytes.as_f64() / port.limit.bytes.as_f64().max(1.0),
@@ -91,7 +91,7 @@ mod tests {
             limit: Backlog { packets: 3, bytes: Bytes::UNLIMITED },
         };
         let waits = |packets| Backlog { packets, bytes: Bytes::new(1000) * u64::from(packets) };
-        // the first goes on at once, and waits no more when the second comes
+        // the first is transmitted at once, and no longer waits when the second arrives
         for (tag, packets) in [(1, 0), (1, 0), (2, 1), (0, 2)] {
             port.backlog = waits(packets);
             queue.offer(tag, Bytes::new(1000), &port);

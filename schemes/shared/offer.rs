@@ -1,9 +1,10 @@
-//! Encoding of the offered rate in Data: one word of the label, in bit/s of Data on the wire. Zero is no limit, as producers and stores send it.
+//! Encoding of the offered rate in Data: one word of the label, in bit/s of Data on the wire. Zero, as producers and stores send it, is no
+//! limit.
 
 use contract::Label;
 use units::Rate;
 
-/// The rate that a Data packet offers; `None` where no forwarder has stamped it, or where the label is not ours.
+/// The offered rate of a Data packet; `None` if no forwarder has set it, or the label is not one of these.
 #[inline]
 pub fn offered(label: Label) -> Option<Rate> {
     match label.0 {

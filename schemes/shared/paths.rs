@@ -3,8 +3,8 @@
 use contract::{Net, NodeId, PortId};
 use graph::Search;
 
-/// The ports of the path of minimum delay from `from` to the nearest of `targets` over links that are up, fewer links where delays are
-/// equal, not by way of `without`; `None` where there is none. Empty where `from` is a target.
+/// The ports of the path of minimum delay from `from` to the nearest of `targets`, over links that are up and not through `without`; the
+/// one with fewer links if delays are equal. `None` if there is no path, empty if `from` is a target.
 pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) -> Option<Vec<PortId>> {
     if from == without {
         return None;
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_path_of_minimum_delay_leaves_a_node_out_and_dead_links() {
-        // 0 – 1 – 3 in 2 ms, 0 – 2 – 3 in 20 ms; ports 2 i one way, 2 i + 1 back
+        // 0 – 1 – 3 in 2 ms, 0 – 2 – 3 in 20 ms; port 2 i in one direction, 2 i + 1 in the other
         let mut net = net(4, &[(0, 1, 1), (1, 3, 1), (0, 2, 10), (2, 3, 10)]);
         let node = NodeId;
         let nobody = node(99);

@@ -2,21 +2,21 @@
 
 use units::{Bytes, Duration, Time};
 
-/// A receiver's own rate over the last while: from one arrival to a later one, so that evenly spaced packets give their
-/// exact rate however few there are.
+/// The rate of arrivals, measured from one arrival to a later one, so that evenly spaced packets give their exact rate whatever their
+/// number.
 ///
-/// Constant memory: of the arrivals it keeps at most 32, about one per sixteenth of the window, so that a window begins at
-/// most that much too early.
+/// Memory is constant: at most 32 arrivals are stored, about one per sixteenth of the window, so that a window starts at most that much too
+/// early.
 #[derive(Clone, Debug)]
 pub struct ReceiveRate {
-    /// Apart, so that a law that holds this stays small.
+    /// Boxed to keep laws small.
     kept: Box<[Mark; KEPT]>,
-    /// Arrivals kept so far; the newest is at `(count - 1) % KEPT`.
+    /// Number of stored arrivals; the newest is at `(count - 1) % KEPT`.
     count: usize,
     last: Mark,
 }
 
-/// What had arrived at some instant.
+/// The total of arrivals at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     at: Time,
@@ -25,12 +25,12 @@ struct Mark {
 }
 
 impl ReceiveRate {
-    /// Nothing has arrived.
+    /// A meter without arrivals.
     pub fn new() -> Self {
         Self { kept: Box::new([Mark::default(); KEPT]), count: 0, last: Mark::default() }
     }
 
-    /// Takes an arrival. `window` is the longest that will be asked for soon.
+    /// Takes an arrival. `window` is the longest window that will be requested.
     #[inline]
     pub fn record(&mut self, now: Time, size: Bytes, window: Duration) {
         self.last = Mark { at: now, bytes: self.last.bytes + size.as_u64(), packets: self.last.packets + 1 };
@@ -41,8 +41,8 @@ impl ReceiveRate {
         }
     }
 
-    /// Rate in bit/s over the last `window`, or the last `packets` packets where these took longer. It ends at the latest
-    /// arrival. `None` before two arrivals at different instants.
+    /// Rate in bit/s over the last `window`, or over the last `packets` packets if these took longer. It ends at the latest arrival. `None`
+    /// before two arrivals at different instants.
     pub fn over(&self, window: Duration, packets: u64) -> Option<f64> {
         let until = self.last.at - window;
         let oldest = self.count.saturating_sub(KEPT);
@@ -62,9 +62,8 @@ impl ReceiveRate {
         Some(bits / (self.last.at - start.at).as_secs_f64())
     }
 
-    /// Rate in bit/s of what arrived within the last `window` before the latest arrival, as standards count it: a window that
-    /// begins in a silence is divided by its whole length, one that begins between packets by the time they took. Zero
-    /// before the first arrival.
+    /// Rate in bit/s of arrivals in the last `window` before the latest arrival, as in RFCs. The divisor is the time since the last packet before
+    /// the window, or `window` if no packet arrived for longer than that at its start. Zero before the first arrival.
     pub fn within(&self, window: Duration) -> f64 {
         if self.count == 0 || window == Duration::ZERO {
             return 0.0;
@@ -164,8 +163,8 @@ mod tests {
         }
     }
 
-    /// Three packets in 2 ms after a silence of a second, in a window of 100 ms: 24 kbit in 100 ms. A packet each 200 ms: one in the
-    /// window. The first packets of all: those that there are.
+    /// Three packets in 2 ms after a silence of a second, in a window of 100 ms: 24 kbit in 100 ms. One packet per 200 ms: one in the
+    /// window. At the start: all packets.
     #[test]
     fn after_a_silence_the_whole_window_counts() {
         let window = Duration::from_millis(100);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use units::Duration;
 
-/// The last samples, at most this many, and their extremes.
+/// The last samples, up to a maximum number, with their minimum and maximum.
 #[derive(Clone, Debug)]
 pub struct Recent {
     samples: VecDeque<Duration>,
@@ -14,20 +14,20 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// None yet; room for `room`, at least one.
+    /// Room for `room` samples, at least one.
     pub fn new(room: u32) -> Self {
         let room = room.max(1) as usize;
         Self { samples: VecDeque::with_capacity(room), room, min: Duration::MAX, max: Duration::ZERO }
     }
 
-    /// Takes a sample; when there is no room, the oldest goes.
+    /// Adds a sample; if there is no room, removes the oldest.
     #[inline]
     pub fn push(&mut self, sample: Duration) {
         let gone = if self.samples.len() == self.room { self.samples.pop_front() } else { None };
         self.samples.push_back(sample);
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
-        // only the loss of an extreme makes another one
+        // the extremes change only if one of them is removed
         if let Some(gone) = gone
             && (gone == self.min || gone == self.max)
         {
@@ -36,7 +36,7 @@ impl Recent {
         }
     }
 
-    /// Whether there are as many as there is room for.
+    /// Whether it is full.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.samples.len() == self.room

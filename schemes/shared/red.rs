@@ -1,27 +1,28 @@
-//! Random early detection: a decision that grows likelier with the mean queue, spread evenly over packets [FJ93, as ns-2 has it].
+//! Random early detection (RED): the probability of a mark or drop grows with the mean queue, and marks are spread evenly [FJ93, as in
+//! ns-2].
 
 use contract::Random;
 
-/// Constants of the decision. The queue is in any unit, the same throughout.
+/// Parameters of RED. The queue is in any unit, the same for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedRules {
-    /// w: gain of the mean, per packet.
+    /// w: weight of the present queue in the mean, per packet.
     pub gain: f64,
-    /// min_th: mean queue below which nothing happens.
+    /// min_th: mean queue below which no packet is selected.
     pub min: f64,
-    /// max_th: mean queue from which on everything is hit.
+    /// max_th: mean queue from which every packet is selected.
     pub max: f64,
     /// max_p: probability just below `max`.
     pub share: f64,
 }
 
-/// The mean of a queue, and what was hit because of it.
+/// The state of RED for one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Red {
     mean: f64,
-    /// It was beyond the lower threshold the last time.
+    /// The mean was above the lower threshold at the last packet.
     beyond: bool,
-    /// Packets since then, or since the last hit.
+    /// Packets since then, or since the last selected packet.
     count: u32,
 }
 
@@ -31,7 +32,8 @@ impl Red {
         self.mean
     }
 
-    /// A packet comes while the queue is `queue` long; `short` where at most one packet waits, which spares it. Whether it is hit.
+    /// Whether an arriving packet is selected. `queue` is the queue length; with `short`, at most one packet waits and the packet is not
+    /// selected.
     pub fn hits(&mut self, queue: f64, short: bool, rules: &RedRules, random: &mut Random) -> bool {
         // avg ← (1 − w)·avg + w·q
         self.mean += rules.gain * (queue - self.mean);
@@ -63,8 +65,8 @@ impl Red {
 mod tests {
     use super::*;
 
-    /// With w = 1 the mean is the queue. Below 5: never. At 15: always. At 10: p = 0.02·5/10 = 0.01, which p/(1 − count·p) spreads evenly over the
-    /// next 100 packets, so that about one in 50 is hit.
+    /// With w = 1 the mean is the queue. Below 5: never. At 15: always. At 10: p = 0.02·5/10 = 0.01, which p/(1 − count·p) spreads evenly
+    /// over the next 100 packets, so that about one in 50 is selected.
     #[test]
     fn hits_follow_the_mean_queue() {
         let rules = RedRules { gain: 1.0, min: 5.0, max: 15.0, share: 0.02 };

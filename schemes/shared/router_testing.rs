@@ -7,7 +7,7 @@ use contract::{
 };
 use units::{Bytes, Rate, Time};
 
-/// A router's node around one part: its clock and ports, the rest of its context, and what the part put out.
+/// The context of a part in a router: clock, ports, random stream and outputs.
 pub(crate) struct Node {
     pub(crate) now: Time,
     pub(crate) ports: Ports,
@@ -21,7 +21,7 @@ pub(crate) struct Node {
 pub(crate) struct Ports(Vec<PortView>);
 
 impl Ports {
-    /// One of them, to be changed.
+    /// A port, for changes.
     pub(crate) fn get(&mut self, port: PortId) -> &mut PortView {
         &mut self.0[port.index()]
     }
@@ -66,12 +66,12 @@ impl Node {
         }
     }
 
-    /// Shows the part a packet that came in by `port`.
+    /// Shows the part a packet that arrived on `port`.
     pub(crate) fn arrive(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId) {
         law.on_arrival(packet, &mut TransitCx { now: self.now, port, random: &mut self.random });
     }
 
-    /// Shows the part a packet that is about to join the queue of `port`, in which `waiting` packets wait.
+    /// Shows the part a packet that is about to be offered to the queue of `port`, in which `waiting` packets wait.
     pub(crate) fn enqueue(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId, waiting: u32) {
         self.ports.get(port).backlog.packets = waiting;
         let view = self.ports.port(port);
@@ -79,7 +79,7 @@ impl Node {
         law.on_enqueue(&mut packet.clone(), &view, &mut passing);
     }
 
-    /// Gives the part a child's word; returns what it says.
+    /// Passes a child's report to the part. Returns its messages.
     pub(crate) fn report(
         &mut self,
         law: &mut impl RouterLaw,
@@ -92,7 +92,7 @@ impl Node {
         self.within(|cx| law.on_report(&report, cx))
     }
 
-    /// Follows the part's deadlines up to and including `end`; returns what it says, and when.
+    /// Advances time through the part's deadlines up to and including `end`. Returns its messages with their times.
     pub(crate) fn run(&mut self, law: &mut impl RouterLaw, end: Time) -> Vec<(Time, GroupMessage)> {
         let mut said = Vec::new();
         while law.wake() <= end {
@@ -114,7 +114,7 @@ impl Node {
     }
 }
 
-/// A packet of `flow` on its way between two nodes.
+/// A packet of `flow` between two nodes.
 pub(crate) fn packet(flow: u32, from: u32, to: u32, header: Header, label: Label) -> Packet {
     Packet {
         flow: FlowId(flow),

@@ -32,17 +32,17 @@ pub fn net(nodes: u32, links: &[(u32, u32, u64)]) -> Net {
     net
 }
 
-/// A control app at work.
+/// A control app with its context.
 pub struct Desk<A> {
     /// The app.
     pub app: A,
-    /// What it sees of the network.
+    /// Its view of the network.
     pub net: Net,
-    /// What was reported.
+    /// Reported statuses.
     pub cache: Cache,
     /// The present instant.
     pub now: Time,
-    /// What it counted.
+    /// Counters.
     pub meter: Meter,
     random: Random,
     out: Outputs,
@@ -62,7 +62,7 @@ impl<A: App> Desk<A> {
         }
     }
 
-    /// A status arrives that was measured now. The load is a ratio, the backlog in packets.
+    /// A status arrives that was measured now. The load is a ratio, the backlog is in packets.
     pub fn status(&mut self, port: u32, load: f64, backlog: u32, shares: &[Share]) {
         let port = PortId(port);
         let limit = self.net.link(port).map_or(500, |link| link.limit);
@@ -77,7 +77,7 @@ impl<A: App> Desk<A> {
         self.cache.keep(self.now, status, shares.iter().copied());
     }
 
-    /// A signal arrives; what the app ordered is noted in the net, as if it had been executed.
+    /// A signal arrives. The app's orders are recorded in the net, as if they were executed.
     pub fn signal(&mut self, port: u32) -> Vec<(NodeId, Order)> {
         let me = Address { node: NodeId(99), endpoint: EndpointId(99) };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);

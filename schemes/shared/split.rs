@@ -1,16 +1,16 @@
-//! Shares of a prefix's Interests by next hop, as in PCON: an Interest selects a next hop at random by its share, and shares move away from next hops
-//! with marks.
+//! Shares of a prefix's Interests by next hop, as in PCON: an Interest selects a next hop at random by its share, and shares move away from
+//! next hops with marks.
 
 use contract::{Arrived, Departure, FaceId, FibEntry, Header, NackReason, Pending, StrategyCx};
 
-/// How shares begin, and what is tried beside them.
+/// Initial shares, and the handling of probes and repeated requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SplitRules {
-    /// Each hop has the same share at first; otherwise the cheapest has all.
+    /// All next hops have the same initial share; otherwise the cheapest has all.
     pub equal: bool,
     /// Probability that an Interest also goes to all other hops.
     pub probing: f64,
-    /// A name that was asked for and is still awaited is not asked for again; otherwise the downstream that requests again is heard.
+    /// An Interest for a name that is pending is not forwarded again; otherwise it is if its downstream retransmits.
     pub suppress: bool,
 }
 
@@ -26,17 +26,17 @@ pub struct Split {
 #[derive(Clone, Debug, Default)]
 struct Prefix {
     faces: Vec<FaceId>,
-    /// Of all faces together 1.
+    /// Per face; the sum is 1.
     shares: Vec<f64>,
 }
 
 impl Split {
-    /// No prefix is known yet.
+    /// Without known prefixes.
     pub const fn new(rules: SplitRules) -> Self {
         Self { rules, prefixes: Vec::new(), operations: 0 }
     }
 
-    /// Operations so far: a share for each hop that a choice looks at, and each share that is changed.
+    /// Number of operations: one per hop that a choice examines, and one per changed share.
     pub const fn operations(&self) -> u64 {
         self.operations
     }
@@ -58,7 +58,7 @@ impl Split {
         &mut self.prefixes[index]
     }
 
-    /// Shares of a prefix that is new, or whose hops have changed.
+    /// The shares of a prefix that is new or whose hops have changed.
     #[cold]
     fn begin(&self, index: usize, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) -> Prefix {
         let old = &self.prefixes[index];
@@ -66,7 +66,7 @@ impl Split {
         let mut shares: Vec<f64> = fib.hops.iter().map(|hop| kept(hop.face).unwrap_or(0.0)).collect();
         let sum: f64 = shares.iter().sum();
         if sum > 0.0 {
-            // our choice: where routes change, those that stay keep their proportions
+            // our choice: after a change of routes, the remaining hops keep their proportions
             shares.iter_mut().for_each(|share| *share /= sum);
         } else if self.rules.equal && fib.hops.iter().all(|hop| cx.face(hop.face).link.is_some()) {
             shares.fill(1.0 / fib.hops.len() as f64);
@@ -81,7 +81,7 @@ impl Split {
         &self.prefix(fib, cx).shares
     }
 
-    /// Sends an Interest on its way, and perhaps a probe beside it.
+    /// Sends an Interest, and possibly a probe.
     pub fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let Arrived { pending, from, .. } = *interest;
         let again = !self.rules.suppress && super::asks_again(interest, cx);
@@ -95,7 +95,7 @@ impl Split {
             Departure::Refused(reason) => return give_up(pending, reason, cx),
             Departure::Sent | Departure::Held | Departure::Dropped | Departure::Gone => {}
         }
-        // the draw that chose the hop decides about the probe as well
+        // the draw that selected the hop also decides about the probe
         if draw.is_some_and(|draw| draw <= self.rules.probing) {
             for hop in fib.hops {
                 if hop.face != face && hop.face != from && cx.awaited_by(pending, hop.face).is_none() {
@@ -105,7 +105,7 @@ impl Split {
         }
     }
 
-    /// A hop, and the draw that led to it; no draw where there is no choice.
+    /// Selects a hop and returns it with its draw; no draw if there is only one.
     fn choose(
         &mut self,
         pending: Pending,
@@ -127,7 +127,7 @@ impl Split {
         }
         let first = last?;
         if count == 1 || total <= 0.0 {
-            // our choice: where none that may be taken has a share, the cheapest
+            // our choice: if no usable hop has a share, the cheapest one
             return Some((first, None));
         }
         let draw = cx.random().unit();
@@ -144,7 +144,8 @@ impl Split {
         Some((last, Some(draw)))
     }
 
-    /// Takes `loss(share)` away from a hop, at most what it has, and gives the others equal parts of it. Nothing where there is no other.
+    /// Reduces the share of a hop by `loss(share)`, at most to zero, and distributes it equally to the others. No effect if there is no
+    /// other.
     pub fn reduce(
         &mut self,
         fib: &FibEntry<'_>,
@@ -164,7 +165,7 @@ impl Split {
         self.operations += fib.hops.len() as u64;
     }
 
-    /// Gives the cheapest hop the part `part` of what the others have.
+    /// Moves the fraction `part` of the other hops' shares to the cheapest hop.
     pub fn restore(&mut self, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx, part: f64) {
         let shares = &mut self.prefix(fib, cx).shares;
         let before = shares[0];
@@ -177,7 +178,7 @@ impl Split {
         self.operations += fib.hops.len() as u64;
     }
 
-    /// Gives a hop all but the part `rest`, of which the others have equal parts. Nothing where there is no other.
+    /// Gives a hop all shares except `rest`, which the others share equally. No effect if there is no other.
     pub fn prefer(&mut self, fib: &FibEntry<'_>, face: FaceId, cx: &mut dyn StrategyCx, rest: f64) {
         let others = fib.hops.len().saturating_sub(1);
         let Prefix { faces, shares } = self.prefix(fib, cx);
@@ -193,7 +194,8 @@ impl Split {
         self.operations += fib.hops.len() as u64;
     }
 
-    /// An Interest was answered by nobody: the hop that it was sent to first loses `change`, once for each hop that it was sent to.
+    /// Handles an Interest that expired: the share of the hop that it was first sent to is reduced by `change`, once per hop that it was
+    /// sent to.
     pub fn on_expiry(&mut self, pending: Pending, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx, change: f64) {
         if let Some(first) = cx.upstream(pending, 0) {
             let tried = (0..).take_while(|index| cx.upstream(pending, *index).is_some()).count();
@@ -204,14 +206,14 @@ impl Split {
     }
 }
 
-/// Whether the name has been asked for, and Data may still come.
+/// Whether the Interest was sent before and Data may still arrive.
 fn is_awaited(interest: &Arrived<'_>, cx: &dyn StrategyCx) -> bool {
     let Header::Interest(header) = interest.packet.header else { return false };
     let mut records = (0..).map_while(|index| cx.upstream(interest.pending, index));
     records.any(|out| out.refused.is_none() && out.sent_at + header.lifetime() > cx.now())
 }
 
-/// Refuses an Interest, unless an answer is pending.
+/// Refuses an Interest, unless an upstream can still answer.
 fn give_up(pending: Pending, reason: NackReason, cx: &mut dyn StrategyCx) {
     let mut records = (0..).map_while(|index| cx.upstream(pending, index));
     if !records.any(|record| record.refused.is_none()) {

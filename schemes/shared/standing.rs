@@ -1,30 +1,30 @@
-//! Marks for queues with a long queueing delay, as in PCON: CoDel that marks, and one pending mark for the next packet.
+//! Marks for a standing queue, as in PCON: CoDel with marks, and one pending mark for the next packet.
 
 use units::{Duration, Time};
 
-/// When a queue stands, and when a mark is due.
+/// When a queue is standing, and when marks are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StandingRules {
-    /// Packets may wait this long for as long as they like.
+    /// Acceptable queueing delay.
     pub target: Duration,
-    /// How long they may wait longer.
+    /// How long the queueing delay may exceed the target.
     pub interval: Duration,
-    /// From the first mark to the second; to the one after the n-th it is 1/√n of it.
+    /// Time between the first and the second mark; after the n-th mark it is 1/√n of this.
     pub gap: Duration,
 }
 
-/// A queue, by what leaves it.
+/// The state of a queue, updated by departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Since when packets wait longer than the target; never while they do not.
+    /// Since when the queueing delay exceeds the target; [`Time::NEVER`] while it does not.
     above_since: Time,
-    /// They have done so for an interval.
+    /// It has exceeded it for `interval`: the queue is standing.
     over: bool,
-    /// No mark before then.
+    /// No mark before this.
     next: Time,
-    /// Marks since the queue stands.
+    /// Marks since the queue is standing.
     count: u32,
-    /// A mark waits for its packet: its level, 0 for none.
+    /// Level of the mark that waits for a packet; 0 for none.
     mark: u8,
 }
 
@@ -35,7 +35,7 @@ impl Default for Standing {
 }
 
 impl Standing {
-    /// A packet that waited for `waited` leaves the queue. Where a mark is due, `level` says which, from 1.
+    /// Takes the departure of a packet after a queueing delay of `waited`. If a mark is due, `level` returns its level, from 1.
     #[inline]
     pub fn on_departure(
         &mut self,
@@ -62,19 +62,19 @@ impl Standing {
         }
     }
 
-    /// It does not stand. What it remembers of it is when the next mark would have been, and a mark that has found no packet.
+    /// Ends the standing state. The time of the next mark and a pending mark are kept.
     #[inline]
     fn fall(&mut self) {
         (self.above_since, self.over, self.count) = (Time::NEVER, false, 0);
     }
 
-    /// Whether it stands.
+    /// Whether the queue is standing.
     pub const fn is_over(&self) -> bool {
         self.over
     }
 
-    /// A packet is about to join the queue: the mark that waits, if the queue still stands. `busy` says whether the link transmits; if not,
-    /// the queue has run empty.
+    /// The pending mark for a packet that is about to be offered, if the queue is still standing. `busy` is whether the link transmits; if
+    /// not, the queue is empty.
     #[inline]
     pub fn take_mark(&mut self, busy: bool) -> u8 {
         if !busy {

@@ -6,7 +6,7 @@ use contract::{
 };
 use units::{Bytes, Duration, Time};
 
-/// One law alone: its clock, the rest of its context, and what it put out.
+/// A law with its clock, context and outputs.
 pub(crate) struct End {
     pub(crate) now: Time,
     me: EndpointId,
@@ -32,14 +32,14 @@ impl End {
         call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
     }
 
-    /// Calls a law at a receiver; returns what it answered.
+    /// Calls a law at a receiver. Returns its feedback.
     pub(crate) fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Answer> {
         let mut answers = std::mem::take(&mut self.answers);
         self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut answers)));
         answers
     }
 
-    /// Follows the deadlines of a source's law up to and including `end`.
+    /// Advances time through the deadlines of a source's law up to and including `end`.
     pub(crate) fn run(&mut self, law: &mut impl SenderLaw, end: Time) {
         while law.wake() <= end {
             self.now = self.now.max(law.wake());
@@ -48,13 +48,13 @@ impl End {
         self.now = end;
     }
 
-    /// Gives a source's law a word that `from` sent at `sent_at`.
+    /// Passes feedback that `from` sent at `sent_at` to a source's law.
     pub(crate) fn tell(&mut self, law: &mut impl SenderLaw, from: EndpointId, sent_at: Time, label: Label) {
         self.cx(|cx| law.on_feedback(&Feedback { from, sent_at, label }, cx));
     }
 }
 
-/// The packet of every test.
+/// Packet size of all tests.
 pub(crate) const PACKET: Bytes = Bytes::new(1000);
 
 /// This many milliseconds after the start.

@@ -5,7 +5,7 @@ use contract::{
 };
 use units::{Bytes, Duration, Time};
 
-/// A clock and the rest of a context, for laws alone.
+/// A clock and context for a law.
 pub(crate) struct Bench {
     pub(crate) now: Time,
     /// Round-trip time of the acknowledgements that [`Bench::ack`] makes.
@@ -33,7 +33,7 @@ impl Bench {
         self.give(law, &ack);
     }
 
-    /// An acknowledgement of one segment by a sender that fills its window.
+    /// An acknowledgement of one segment with a full window.
     pub(crate) fn an_ack(&self, law: &impl CongestionControl) -> Ack {
         Ack {
             bytes: SEGMENT,
@@ -53,7 +53,7 @@ impl Bench {
         }
     }
 
-    /// Gives `ack` to the law.
+    /// Passes `ack` to the law.
     pub(crate) fn give(&mut self, law: &mut impl CongestionControl, ack: &Ack) {
         law.on_ack(ack, &mut self.cx());
     }
@@ -86,7 +86,7 @@ impl Bench {
     }
 }
 
-/// The segment of every test.
+/// Segment size of all tests.
 pub(crate) const SEGMENT: Bytes = Bytes::new(1000);
 
 /// Segments of 1000 bytes and an initial window of `initial` of them.

@@ -66,7 +66,7 @@ fn undoing_puts_back_window_and_threshold_once() {
     assert_eq!(law.allowance().window, SEGMENT * 32);
     assert_eq!(law.ssthresh(), Bytes::UNLIMITED);
     assert!(law.in_slow_start());
-    // there is nothing more to put back
+    // there is nothing to restore
     bench.congestion(&mut law, Cause::Loss);
     law.on_spurious(&mut bench.cx());
     let before = law.allowance();
@@ -74,7 +74,7 @@ fn undoing_puts_back_window_and_threshold_once() {
     assert_eq!(law.allowance(), before);
 }
 
-/// RFC 5681 §4.1: at most the initial window; the threshold remembers where congestion avoidance was.
+/// RFC 5681 §4.1: at most the initial window; the threshold keeps the window of congestion avoidance.
 #[test]
 fn a_silence_leaves_the_initial_window() {
     let (mut bench, mut law) = classic(10);
@@ -87,7 +87,7 @@ fn a_silence_leaves_the_initial_window() {
     assert_eq!(law.allowance().window, SEGMENT * 10);
     assert_eq!(law.ssthresh(), SEGMENT * 40);
     assert!(law.in_slow_start());
-    // a smaller window stays
+    // a smaller window does not change
     let (mut bench, mut law) = classic(10);
     bench.congestion(&mut law, Cause::Loss);
     law.on_idle(Duration::from_secs(5), &mut bench.cx());

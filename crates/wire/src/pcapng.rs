@@ -8,12 +8,12 @@ use units::Time;
 
 use crate::frame::frame;
 
-/// Packets as they are, from the IP header on.
+/// Packets without link header, from the IP header on.
 const LINKTYPE_RAW: u16 = 101;
-/// The longest packet that is kept whole.
+/// Maximum length of a packet in the file; longer ones are truncated.
 const SNAP: usize = 65_535;
 
-/// Which way a packet went, as seen by who writes the capture.
+/// Direction of a packet, as seen by the writer of the capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// It was received.
@@ -35,8 +35,8 @@ pub struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a file. `interfaces` are the names of what is looked at; packets say which by its index. `began_ns` are nanoseconds
-    /// since 1970 at the start of the run, 0 for a simulated one.
+    /// Starts a file. `interfaces` are the names of interfaces; packets refer to them by index. `began_ns` is the start of the run in
+    /// nanoseconds since 1970, 0 for a simulation.
     pub fn new(
         mut out: W,
         interfaces: impl IntoIterator<Item = impl AsRef<str>>,
@@ -56,7 +56,7 @@ impl<W: Write> Capture<W> {
             interface.extend_from_slice(&0u16.to_le_bytes());
             interface.extend_from_slice(&(SNAP as u32).to_le_bytes());
             option(&mut interface, 2, name.as_ref().as_bytes());
-            // times count in 10⁻⁹ s
+            // resolution of times: 10⁻⁹ s
             option(&mut interface, 9, &[9]);
             option(&mut interface, 0, &[]);
             block(&mut out, 1, &interface)?;
@@ -64,12 +64,12 @@ impl<W: Write> Capture<W> {
         Ok(Self { out, began_ns, buffer: Vec::new(), packets: 0, names: Names::new() })
     }
 
-    /// The same, for networks of named data that have these names.
+    /// The same with the names of named data.
     pub fn with_names(self, names: Names) -> Self {
         Self { names, ..self }
     }
 
-    /// A simulated packet, with headers made up for it; of one of TCP, `header_bytes` are header.
+    /// Writes a simulated packet with generated headers. `header_bytes` is the header part of a TCP packet's size.
     pub fn simulated(
         &mut self,
         at: Time,
@@ -84,12 +84,12 @@ impl<W: Write> Capture<W> {
         written
     }
 
-    /// A packet of a real program, as it is.
+    /// Writes a packet of a real program.
     pub fn real(&mut self, at: Time, interface: u32, bytes: &[u8]) -> io::Result<()> {
         self.directed(at, interface, None, bytes)
     }
 
-    /// The same, with the way that it went where an interface has packets of both.
+    /// Writes a packet with its direction, for interfaces with packets of both.
     pub fn directed(&mut self, at: Time, interface: u32, way: Option<Way>, bytes: &[u8]) -> io::Result<()> {
         let kept = &bytes[..bytes.len().min(SNAP)];
         self.write(at, interface, way, kept, u32::try_from(bytes.len()).unwrap_or(u32::MAX))
@@ -135,7 +135,7 @@ impl<W: Write> Capture<W> {
         self.packets
     }
 
-    /// Hands over what waits in buffers, so that others can read it while the file grows.
+    /// Flushes buffers, so that others can read the file while it grows.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -171,7 +171,7 @@ mod tests {
         u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
     }
 
-    /// Kind and body of each block; each ends with its length once more.
+    /// Kind and body of each block; a block ends with its length.
     fn blocks(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
         let mut list = Vec::new();
         while !bytes.is_empty() {
@@ -210,7 +210,7 @@ mod tests {
         capture.directed(Time::ZERO, 0, Some(Way::Out), &[5]).expect("memory");
         let bytes = capture.finish().expect("memory");
         let blocks = blocks(&bytes);
-        // behind the padded packet: the option of flags, of four bytes, and the end of options
+        // after the padded packet: the option of flags, of four bytes, and the end of options
         assert_eq!(blocks[2].1[24..], [2, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(blocks[3].1[24..], [2, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
     }

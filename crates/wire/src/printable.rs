@@ -3,8 +3,8 @@
 //! All text from another host (a sentence, a name, a reason) passes [`printable`] before it is shown. A terminal executes control characters
 //! (ECMA-48), and marks of writing direction make a text look like another (Unicode TR 36).
 
-/// Whether a terminal obeys this character instead of showing it, or it changes how its neighbours look: C0, DEL, C1, line and paragraph
-/// separators, marks of writing direction, characters without width, and tags.
+/// Whether a terminal interprets this character instead of showing it, or it changes how its neighbours look: C0, DEL, C1, line and
+/// paragraph separators, marks of writing direction, characters without width, and tags.
 pub const fn is_control(letter: char) -> bool {
     matches!(letter,
         '\0'..='\x1f'
@@ -20,8 +20,7 @@ pub const fn is_control(letter: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text with every control character written as an escape: `\x1b`, `\u{202e}`. A backslash stays as it is: the text is for people, not to
-/// be read back.
+/// The text with control characters replaced by escapes: `\x1b`, `\u{202e}`. Backslashes are not escaped, because the text is only shown.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

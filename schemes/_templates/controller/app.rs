@@ -1,4 +1,4 @@
-//! The app: on a signal, the destination with the largest part of the load takes the node's idlest other port.
+//! The app: after a signal, the destination with the largest share of the load moves to the node's other port with the lowest load.
 
 use contract::{AppCx, Count, MILLION, Order, PortId, Traffic, Wants};
 use units::Time;
@@ -9,7 +9,7 @@ use super::Params;
 #[derive(Clone, Debug)]
 pub struct App {
     params: Params,
-    /// Nothing is ordered before.
+    /// No order before this.
     settled: Time,
 }
 

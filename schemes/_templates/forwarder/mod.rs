@@ -27,7 +27,7 @@ contract::params! {
     tries: u32 = 3, within 1..=100, from "our choice: YAMWZZ13 tries all";
 }
 
-/// Makes the strategy of one node. A part at the links is made by `link`, see [`contract::LinkLaw`]; a consumer's law by `control`, see
+/// Makes the strategy of a node. `link` would make a link part, see [`contract::LinkLaw`]; `control` a consumer's law, see
 /// [`contract::CongestionControl`].
 pub fn strategy(params: &Params, _setup: &Setup) -> Strategy {
     Strategy::new(params)

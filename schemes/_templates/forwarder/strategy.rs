@@ -17,7 +17,7 @@ impl Strategy {
         Self { tries: params.tries as usize }
     }
 
-    /// Sends the Interest to the cheapest next hop that may be tried; whether there was one.
+    /// Sends the Interest to the cheapest next hop for which `may` is true. Returns whether there was one.
     fn forward(
         &self,
         pending: Pending,
@@ -26,7 +26,7 @@ impl Strategy {
         may: impl Fn(&dyn StrategyCx, contract::FaceId) -> bool,
     ) -> bool {
         for hop in fib.hops {
-            // never back to the downstream
+            // not to a downstream
             if cx.awaited_by(pending, hop.face).is_some() || !may(cx, hop.face) {
                 continue;
             }

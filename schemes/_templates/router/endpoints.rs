@@ -1,4 +1,4 @@
-//! The two ends of the stream: the source sets the rate by what routers say; receivers say nothing.
+//! The two ends of the stream: the source sets the rate by the notifications of routers; receivers send nothing.
 
 use contract::{
     Allowance, Arrival, Count, Cx, Feedback, Label, ReceiverCx, ReceiverLaw, SenderLaw, Sending, Setup,
@@ -15,7 +15,7 @@ pub struct Sender {
     packet_bits: f64,
     /// In bit/s.
     rate: f64,
-    /// A router spoke in this interval.
+    /// A router sent a notification in this interval.
     cut: bool,
     next: Time,
 }
@@ -77,7 +77,7 @@ impl SenderLaw for Sender {
     }
 }
 
-/// The receiver's law: it only listens.
+/// The receiver's law, which sends nothing.
 #[derive(Clone, Debug)]
 pub struct Receiver;
 

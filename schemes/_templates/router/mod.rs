@@ -55,8 +55,8 @@ pub fn router(params: &Params, _setup: &Setup) -> Router {
     Router::new(params)
 }
 
-/// What the packets of these groups carry, so that a router's part knows them: groups with other parameters have a part of their
-/// own there, and other schemes write other labels.
+/// The label of packets of these groups, by which a router's part recognises them. Groups with other parameters have a separate part, and
+/// other schemes have other labels.
 pub(crate) fn mark(params: &Params) -> u64 {
     contract::Eid::of(&format!("template {params:?}")).0
 }

@@ -1,4 +1,4 @@
-//! The part in a router: it looks at the queue that a group's packet is about to join, and notifies the source.
+//! The part in a router: it observes the queue that a group's packet is about to join, and notifies the source.
 
 use contract::{GroupId, Header, Label, Packet, PortView, RouterCx, RouterLaw, TransitCx};
 use units::Time;
@@ -10,7 +10,7 @@ use super::{Params, mark};
 pub struct Router {
     mark: u64,
     threshold: f64,
-    /// Groups to notify at once, and when that was found.
+    /// Groups to notify at once, and since when.
     pending: Vec<GroupId>,
     found_at: Time,
 }
@@ -31,7 +31,7 @@ impl RouterLaw for Router {
         if f64::from(port.backlog.packets) < self.threshold * f64::from(port.limit.packets) {
             return;
         }
-        // a group has the number of its flow
+        // the number of a group is that of its flow
         let group = GroupId(packet.flow.0);
         if !self.pending.contains(&group) {
             self.pending.push(group);

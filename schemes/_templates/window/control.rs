@@ -1,11 +1,11 @@
-//! The window law: how the window grows in congestion avoidance, and what a loss leaves of it.
+//! The window law: growth in congestion avoidance, and the reduction after a loss.
 
 use contract::{Ack, Cut, Cx, WindowLaw};
 use units::Segments;
 
 use super::Params;
 
-/// What the law remembers between acknowledgements.
+/// The state of the law.
 #[derive(Clone, Debug)]
 pub struct Template {
     beta: f64,

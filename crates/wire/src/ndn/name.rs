@@ -226,14 +226,14 @@ impl<'a> Iterator for Components<'a> {
     }
 }
 
-/// A name that owns its bytes.
+/// An owned name.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Name {
     bytes: Vec<u8>,
 }
 
 impl Name {
-    /// The name without components.
+    /// The empty name.
     pub const fn new() -> Self {
         Self { bytes: Vec::new() }
     }
@@ -243,7 +243,7 @@ impl Name {
         NameView(&self.bytes)
     }
 
-    /// Adds a component. Its type must be one that a component may have.
+    /// Adds a component, whose type must be valid.
     pub fn push(&mut self, component: Component<'_>) -> &mut Self {
         debug_assert!(
             (1..=u32::from(u16::MAX)).contains(&component.kind),
@@ -259,7 +259,7 @@ impl Name {
         self
     }
 
-    /// Takes components away from its end, so that `count` are left.
+    /// Removes components from the end until `count` are left.
     pub fn truncate(&mut self, count: usize) -> &mut Self {
         let length = self.view().prefix(count).bytes().len();
         self.bytes.truncate(length);
@@ -331,7 +331,7 @@ mod tests {
         assert!(name("/a/b").view().starts_with(name("/a").view()));
     }
 
-    /// Type first, then length, then bytes; a prefix before what is below it.
+    /// Order by type, then length, then bytes; a prefix comes before names below it.
     #[test]
     fn names_are_in_canonical_order() {
         let digest = format!("/a/sha256digest={}", "00".repeat(32));

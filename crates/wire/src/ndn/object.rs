@@ -6,14 +6,14 @@
 use super::tlv::{self, Reader};
 use super::{Component, Malformed, Name, NameView, kind};
 
-/// What the metadata of a file say. Other fields are nothing to us.
+/// The metadata of a file. Other fields are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The name with its version.
     pub name: Name,
-    /// Number of the last segment, where it is told.
+    /// Number of the last segment, if given.
     pub last_segment: Option<u64>,
-    /// Size of the file in bytes, where it is told.
+    /// Size of the file in bytes, if given.
     pub size: Option<u64>,
 }
 
@@ -21,7 +21,7 @@ pub struct Metadata {
 const SIZE: u32 = 0xf502;
 
 impl Metadata {
-    /// The keyword below which they are.
+    /// The keyword in their name.
     pub const KEYWORD: &'static [u8] = b"metadata";
 
     /// The name of the metadata of `file`.

@@ -2,33 +2,32 @@
 
 use super::{LONGEST_FRAME, Malformed, kind};
 
-/// One element.
+/// An element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Element<'a> {
     pub(super) kind: u32,
     pub(super) value: &'a [u8],
-    /// Where its type begins in what is read.
+    /// Offset of the element.
     pub(super) start: usize,
 }
 
 impl Element<'_> {
-    /// Its value as a number: 1, 2, 4 or 8 bytes, of which the first may be zero [NDN-packet: NonNegativeInteger].
+    /// The value as a number of 1, 2, 4 or 8 bytes, possibly with leading zeros [NDN-packet: NonNegativeInteger].
     pub(super) fn number(&self) -> Result<u64, Malformed> {
         number_of(self.value).ok_or(Malformed::Value(self.kind))
     }
 
-    /// Nothing follows from its value: it must be empty.
+    /// True if the value is empty, as a flag requires; otherwise an error.
     pub(super) fn flag(&self) -> Result<bool, Malformed> {
         if self.value.is_empty() { Ok(true) } else { Err(Malformed::Value(self.kind)) }
     }
 
-    /// Its value is this many bytes.
+    /// The value as exactly `N` bytes.
     pub(super) fn exactly<const N: usize>(&self) -> Result<[u8; N], Malformed> {
         self.value.try_into().map_err(|_| Malformed::Value(self.kind))
     }
 
-    /// Whether who does not know it, or finds it where it does not belong, must refuse the packet
-    /// [NDN-packet: Considerations for evolvability].
+    /// Whether a reader must reject the packet if the element is unknown or out of order [NDN-packet: Considerations for evolvability].
     pub(super) const fn critical(&self) -> bool {
         self.kind < 32 || self.kind % 2 == 1
     }
@@ -42,7 +41,7 @@ pub(super) fn number_of(value: &[u8]) -> Option<u64> {
     }
 }
 
-/// Elements one behind the other.
+/// A reader of consecutive elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
@@ -54,7 +53,7 @@ impl<'a> Reader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Where the next element begins.
+    /// Offset of the next element.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
@@ -82,24 +81,24 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The only element of `bytes`, which fills it.
+/// The only element of `bytes`, of this type.
 pub(super) fn whole(bytes: &[u8], kind: u32) -> Result<Element<'_>, Malformed> {
     let mut reader = Reader::new(bytes);
     let element = reader.take(kind)?;
     if reader.at() == bytes.len() { Ok(element) } else { Err(Malformed::Trailing) }
 }
 
-/// Type, length, and the size of both; `None` where they are not all there.
+/// Type, length, and the size of both; `None` if they are truncated.
 fn head(bytes: &[u8]) -> Result<Option<(u32, usize, usize)>, Malformed> {
     let Some((kind, at)) = variable(bytes)? else { return Ok(None) };
     let kind = u32::try_from(kind).ok().filter(|kind| *kind > 0).ok_or(Malformed::Number)?;
     let Some((length, more)) = variable(&bytes[at..])? else { return Ok(None) };
-    // whatever it is, it cannot be longer than what holds it
+    // the length cannot exceed that of the container, whatever its type
     let length = usize::try_from(length).ok().filter(|length| *length <= u32::MAX as usize);
     Ok(Some((kind, length.ok_or(Malformed::TooLong)?, at + more)))
 }
 
-/// A number of 1, 3, 5 or 9 bytes in its shortest form, and how many it has; `None` where they are not all there.
+/// A number of 1, 3, 5 or 9 bytes in its shortest form, and its size; `None` if it is truncated.
 #[inline]
 fn variable(bytes: &[u8]) -> Result<Option<(u64, usize)>, Malformed> {
     let Some(&first) = bytes.first() else { return Ok(None) };
@@ -113,9 +112,9 @@ fn variable(bytes: &[u8]) -> Result<Option<(u64, usize)>, Malformed> {
     if number < min { Err(Malformed::Number) } else { Ok(Some((number, 1 + size))) }
 }
 
-/// The length of the link packet, Interest or Data that `bytes` begin with, for reading from a stream; `None` while it cannot be known.
+/// The length of the link packet, Interest or Data packet at the start of `bytes`, for reading from a stream; `None` while it is unknown.
 ///
-/// What is longer than [`LONGEST_FRAME`] or of another type is refused: a stream cannot be followed any further.
+/// An element longer than [`LONGEST_FRAME`] or of another type is an error, after which the stream cannot be read further.
 pub fn frame_length(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     let Some((kind, length, head)) = head(bytes)? else { return Ok(None) };
     if ![kind::INTEREST, kind::DATA, kind::LINK_PACKET].contains(&kind) {
@@ -127,25 +126,25 @@ pub fn frame_length(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     }
 }
 
-/// A signature as it is carried. Only digests are verified.
+/// A signature. Only digests are verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signature<'a> {
     /// 0 for the SHA-256 digest, 1 for RSA, 3 for ECDSA, 4 for HMAC [NDN-packet: SignatureType].
     pub kind: u64,
-    /// Where the key is, as bytes: a name or a digest in an element.
+    /// KeyLocator: the bytes of a name or a digest element.
     pub key_locator: Option<&'a [u8]>,
-    /// Of Interests: a random number.
+    /// Only in Interests: a random number.
     pub nonce: Option<&'a [u8]>,
-    /// Of Interests: milliseconds since 1970.
+    /// Only in Interests: milliseconds since 1970.
     pub time_ms: Option<u64>,
-    /// Of Interests: a number that grows.
+    /// Only in Interests: an increasing number.
     pub sequence: Option<u64>,
     /// The signature.
     pub value: &'a [u8],
 }
 
 impl<'a> Signature<'a> {
-    /// Of the value of a signature info.
+    /// Reads the value of a signature info.
     pub(super) fn read(info: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(info);
         let kind = reader.take(kind::SIGNATURE_TYPE)?.number()?;
@@ -167,14 +166,14 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// What may stand behind the type of a signature, in order.
+/// The elements that may follow the signature type, in order.
 const SIGNATURE: [u32; 4] =
     [kind::KEY_LOCATOR, kind::SIGNATURE_NONCE, kind::SIGNATURE_TIME, kind::SIGNATURE_SEQUENCE];
 
-/// Elements that may come once each, in an order.
+/// Optional elements in a fixed order, each at most once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order<'k> {
-    /// Those that may still come.
+    /// The elements that may still follow.
     known: &'k [u32],
 }
 
@@ -183,7 +182,7 @@ impl<'k> Order<'k> {
         Self { known }
     }
 
-    /// The type of the element where it is known and in its place; `None` where it is to be ignored.
+    /// The type of the element if it is known and in order; `None` if it is to be ignored.
     pub(super) fn take(&mut self, element: &Element<'_>) -> Result<Option<u32>, Malformed> {
         if let Some(at) = self.known.iter().position(|known| *known == element.kind) {
             self.known = &self.known[at + 1..];
@@ -198,7 +197,7 @@ impl<'k> Order<'k> {
 
 // ---- writing
 
-/// Bytes of a number as a type or a length.
+/// Size of a type or length.
 pub(super) const fn variable_size(number: u64) -> usize {
     match number {
         0..=252 => 1,
@@ -208,7 +207,7 @@ pub(super) const fn variable_size(number: u64) -> usize {
     }
 }
 
-/// Appends a number as a type or a length.
+/// Appends a type or length.
 pub(super) fn write_variable(out: &mut Vec<u8>, number: u64) {
     match variable_size(number) {
         1 => out.push(number as u8),
@@ -227,7 +226,7 @@ pub(super) fn write_variable(out: &mut Vec<u8>, number: u64) {
     }
 }
 
-/// Bytes of an element with a value of this many.
+/// Size of an element with a value of `length` bytes.
 pub(super) const fn size(kind: u32, length: usize) -> usize {
     variable_size(kind as u64) + variable_size(length as u64) + length
 }
@@ -244,7 +243,7 @@ pub(super) fn write(out: &mut Vec<u8>, kind: u32, value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// Bytes of a number as a value.
+/// Size of a number as a value.
 pub(super) const fn number_size(number: u64) -> usize {
     match number {
         0..=0xff => 1,
@@ -254,13 +253,13 @@ pub(super) const fn number_size(number: u64) -> usize {
     }
 }
 
-/// The bytes of a number as a value are the last `number_size` of these.
+/// Appends an element whose value is a number.
 pub(super) fn write_number(out: &mut Vec<u8>, kind: u32, number: u64) {
     let size = number_size(number);
     write(out, kind, &number.to_be_bytes()[8 - size..]);
 }
 
-/// Bytes of an element whose value is a number.
+/// Size of an element whose value is a number.
 pub(super) const fn number_element(kind: u32, number: u64) -> usize {
     size(kind, number_size(number))
 }
@@ -270,7 +269,7 @@ mod tests {
     use super::*;
     use crate::ndn::testing::hex;
 
-    /// Numbers of the specification's examples, and those at the edges of each size.
+    /// The numbers of the specification's examples, and the bounds of each size.
     #[test]
     fn numbers_are_written_in_the_shortest_way_and_read_in_no_other() {
         let cases: [(u64, &str); 8] = [

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use super::{Component, Name, NameView, kind};
 
-/// Why a text is no name.
+/// Why a text is not a valid name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadUri {
     /// A `%` is not followed by two hexadecimal digits.
     Escape(String),
-    /// What stands before `=` is no type of components.
+    /// The text before `=` is not a type of components.
     Type(String),
-    /// What stands behind `=` is no number, or no digest.
+    /// The text after `=` is not a number or a digest.
     Value(String),
     /// A component of one or two periods.
     Periods,
@@ -63,7 +63,7 @@ impl fmt::Display for Component<'_> {
             return self.value.iter().try_for_each(|byte| write!(f, "{byte:02x}"));
         }
         let named = NUMBERS.iter().find(|(_, kind)| *kind == self.kind);
-        // only what is read back as the same bytes
+        // only if it is read back as the same bytes
         if let (Some((name, _)), Some(number)) = (named, self.number())
             && super::tlv::number_size(number) == self.value.len()
         {
@@ -95,7 +95,7 @@ impl fmt::Debug for Component<'_> {
 impl FromStr for Name {
     type Err = BadUri;
 
-    /// With or without `ndn:` before it. Empty components count for nothing; `...` is one without bytes.
+    /// With or without the prefix `ndn:`. Empty components are ignored; `...` is a component without bytes.
     fn from_str(text: &str) -> Result<Self, BadUri> {
         let text = text.strip_prefix("ndn:").unwrap_or(text);
         let mut name = Self::new();
@@ -113,7 +113,7 @@ fn read(part: &str, name: &mut Name) -> Result<(), BadUri> {
     };
     let wrong = || BadUri::Value(part.to_owned());
     if let Some((_, kind)) = NUMBERS.iter().find(|(name, _)| *name == before) {
-        // `+7` is no number here
+        // `+7` is not a number here
         let digits = Some(behind).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let number = digits.and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
         name.push_number(*kind, number);
