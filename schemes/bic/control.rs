@@ -1,6 +1,7 @@
-//! BIC's window. Windows are in segments.
+//! BIC's window, in segments.
 //!
-//! It does not use the common slow start: slow start ends at a window, not at a threshold, and below that window the rule is a different one.
+//! It does not use the common slow start, because slow start ends at a window instead of a threshold, and has another rule below that
+//! window.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Duration, Segments};
@@ -8,16 +9,16 @@ use units::{Bytes, Duration, Segments};
 use super::Params;
 
 contract::choice! {
-    /// What a timeout does.
+    /// The effect of a timeout.
     pub enum OnTimeout {
-        /// The window is cut as after any loss.
+        /// A reduction, as after any loss.
         Cut = "cut",
-        /// It is cut, and one segment is left; the window comes back in slow start.
+        /// A reduction to one segment, then slow start to the threshold.
         Restart = "restart",
     }
 }
 
-/// Binary increase.
+/// The congestion controller BIC.
 #[derive(Clone, Debug)]
 pub struct Bic {
     segment: Bytes,
@@ -29,27 +30,27 @@ pub struct Bic {
     max_increment: f64,
     on_timeout: OnTimeout,
     state: State,
-    /// What there was before the last cut.
+    /// The state before the last reduction.
     before: Option<State>,
 }
 
-/// What moves.
+/// The variables of BIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct State {
-    /// W.
+    /// The window W.
     pub window: f64,
     pub threshold: f64,
-    /// Where the search ends.
+    /// Upper end of the binary search.
     pub max: f64,
-    /// Where it begins.
+    /// Lower end of the binary search.
     pub min: f64,
-    /// Half way.
+    /// The middle of the binary search.
     pub target: f64,
-    /// Beyond `max` it searches ever faster.
+    /// Above `max`, the search continues with growing steps.
     pub probing: bool,
-    /// By this many segments per round trip.
+    /// Segments per round trip in these steps.
     pub step: f64,
-    /// Until here; then the step is doubled.
+    /// The window at which the step is doubled.
     pub goal: f64,
 }
 
@@ -82,7 +83,7 @@ impl Bic {
         law
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         Segments(self.state.window)
     }
@@ -98,7 +99,7 @@ impl Bic {
         self.allowed = Segments(self.state.window).in_bytes_floor(self.segment);
     }
 
-    /// One segment more is known delivered.
+    /// Handles one delivered segment.
     #[inline]
     fn grow(&mut self) {
         let Self { low, max_increment, state: s, .. } = self;
@@ -107,7 +108,7 @@ impl Bic {
             // W < 14: +1 up to ssthresh, then +1/W                                       [NDNSIM, XHR04 §III]
             if w <= s.threshold { w + 1.0 } else { w + 1.0 / w }
         } else if s.probing {
-            // beyond the maximum: +step/W; at the goal the step is doubled               [NDNSIM, XHR04 §III]
+            // above the maximum: +step/W; at the goal the step is doubled                [NDNSIM, XHR04 §III]
             let grown = w + s.step / w;
             if grown >= s.goal {
                 s.step *= 2.0;
@@ -116,7 +117,7 @@ impl Bic {
             }
             grown
         } else {
-            // half way to the target within a round trip, by 16 at most                  [NDNSIM, XHR04 §III]
+            // half the distance to the target per round trip, at most 16 segments        [NDNSIM, XHR04 §III]
             let distance = s.target - w;
             let grown = w + if distance < *max_increment { distance } else { *max_increment } / w;
             if grown + EPSILON < s.max {
@@ -138,7 +139,7 @@ impl Bic {
         let Self { beta, low, state: s, .. } = self;
         let w = s.window;
         if w >= *low {
-            // max = W, W ← β·W, min = W; a maximum below the last one makes room for others      [NDNSIM, XHR04 §III]
+            // max = W, W ← β·W, min = W; a maximum below the last one releases bandwidth        [NDNSIM, XHR04 §III]
             let old = std::mem::replace(&mut s.max, w);
             s.min = w * *beta;
             if old > s.max {
@@ -157,11 +158,11 @@ impl Bic {
 impl CongestionControl for Bic {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
-        // differs: the window stands still while it is not filled, while losses are repaired, and with a mark
+        // differs: no growth while the window is not full, in recovery, and with a mark
         if ack.recovering || ack.marked || ack.app_limited {
             return;
         }
-        // our choice: an acknowledgement of several segments counts once, as in slow start of RFC 5681 with delayed ones
+        // our choice: an acknowledgement of several segments counts once, as in slow start of RFC 5681 with delayed ACKs
         self.grow();
     }
 
@@ -188,7 +189,7 @@ impl CongestionControl for Bic {
         }
     }
 
-    /// After a silence the window is at most the initial one, as RFC 5681 has it for TCP.
+    /// After an idle time the window is at most the initial window, as in RFC 5681 §4.1.
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         if self.state.window > self.initial {
             self.set(self.initial);
@@ -204,7 +205,7 @@ impl CongestionControl for Bic {
     }
 }
 
-/// So near to the maximum counts as there [NDNSIM].
+/// Maximum distance from the maximum that counts as reached [NDNSIM].
 const EPSILON: f64 = 1e-5;
-/// Our choice: far above any path, so that one without loss ends.
+/// Maximum window. Our choice: far above any path, so that growth without loss ends.
 const WIDEST: f64 = 1e7;

@@ -1,4 +1,4 @@
-//! At the consumers: receiver Interest control, an AIMD window that hears marks.
+//! CHoPCoP at consumers: receiver Interest control, an AIMD window that reacts to marks.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
@@ -19,7 +19,7 @@ impl Control {
         Self { law: Gradual::new(setup), keep: params.beta }
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         self.law.window()
     }

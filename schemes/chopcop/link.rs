@@ -1,4 +1,4 @@
-//! At the links: random early marking of Data, and fair-share Interest shaping while a queue of Data is long.
+//! CHoPCoP at links: random early marking of Data, and fair-share Interest shaping while a queue of Data is long.
 
 use contract::{
     Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, Packet, PortView, Setup, TransitCx,
@@ -8,7 +8,7 @@ use units::{Duration, Time};
 use super::Params;
 use crate::shared::{Lines, Mirror, Red, RedRules, filled};
 
-/// The part at the links of a node.
+/// The link part of a node.
 #[derive(Debug)]
 pub struct Hops {
     marking: RedRules,
@@ -25,23 +25,23 @@ pub struct Hops {
     held: u32,
 }
 
-/// The queue of Data of a link.
+/// The queue of Data on a link.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     mirror: Mirror,
     red: Red,
-    /// The mean changed since it was last shown.
+    /// The mean changed since it was last recorded.
     news: bool,
 }
 
-/// The Interests of a flow that go to one link.
+/// The Interests of a flow for one link.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// The link that its Data leave by.
+    /// The link on which its Data leave.
     down: FaceId,
     /// When the last Interest left.
     last: Time,
-    /// When the next one may leave; never where none waits.
+    /// When the next Interest may leave; [`Time::NEVER`] if none waits.
     at: Time,
 }
 
@@ -69,7 +69,7 @@ impl Hops {
         &mut self.queues[face.index()]
     }
 
-    /// The gap between two Interests of a flow whose Data leave by `down`; `None` where they are not delayed.
+    /// The gap between two Interests of a flow whose Data leave on `down`; `None` if they are not delayed.
     pub(super) fn gap(&mut self, down: FaceId, cx: &mut dyn LinkCx) -> Option<Duration> {
         let port = cx.face(down).link?;
         // rate control only if the queue length exceeds the threshold                     [MA24 §2.3]
@@ -84,7 +84,7 @@ impl Hops {
         Some(Duration::from_secs_f64(gap_s.min(LONGEST_S)).max(Duration::from_nanos(1)))
     }
 
-    /// Lets go what may go of a line.
+    /// Sends the Interests of a lane that are due.
     fn serve(&mut self, line: u32, cx: &mut dyn LinkCx) {
         let (lane, now) = (LaneId(line), cx.now());
         let down = self.lines[line as usize].down;
@@ -103,7 +103,7 @@ impl Hops {
         self.lines[line as usize].at = Time::NEVER;
     }
 
-    /// Shows what has changed.
+    /// Records changed means.
     fn show(&mut self, cx: &mut dyn LinkCx) {
         let held = (0..self.lines.len() as u32).map(|line| cx.lane(LaneId(line)).packets).sum();
         if held != self.held {
@@ -116,7 +116,7 @@ impl Hops {
 impl LinkLaw for Hops {
     fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
-        // Data for an endpoint on the node join no queue
+        // Data for an endpoint on the node have no queue
         if cx.face(way.from).link.is_none() {
             return Admission::Pass;
         }
@@ -138,7 +138,7 @@ impl LinkLaw for Hops {
         } else if waits >= self.room {
             return Admission::Drop;
         } else if gap.is_none() {
-            // what waits goes before it, at once
+            // waiting Interests are sent first, at once
             line.at = now;
         }
         self.wake = self.wake.min(line.at);
@@ -189,5 +189,5 @@ impl LinkLaw for Hops {
     }
 }
 
-/// Our choice: so that a link next to nothing does not stop a flow for good.
+/// Our choice: a limit, so that a very slow link does not stop a flow permanently.
 const LONGEST_S: f64 = 10.0;

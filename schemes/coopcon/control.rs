@@ -20,7 +20,7 @@ impl Control {
         Self { law: Gradual::new(setup), light: params.light, heavy: params.heavy }
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         self.law.window()
     }

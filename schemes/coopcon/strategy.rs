@@ -1,4 +1,4 @@
-//! CoopCon in forwarders: PCON's shares, moved by heavy marks only, and returned when the congestion has ended.
+//! CoopCon in forwarders: PCON's shares, which move for heavy marks only, and return when the congestion has ended.
 
 use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
 use units::{Duration, Time};
@@ -7,15 +7,15 @@ use super::Params;
 use crate::pcon::Retransmissions;
 use crate::shared::{Split, SplitRules};
 
-/// Multipath forwarding of a node.
+/// The strategy of a node.
 #[derive(Clone, Debug)]
 pub struct Resilient {
     split: Split,
     change: f64,
     quiet: Duration,
-    /// By number of the FIB entry: since when there was no mark, or shares have last moved back.
+    /// By number of the FIB entry: the last mark, or the last return of shares.
     quiet_since: Vec<Time>,
-    /// Data that was looked at.
+    /// Number of examined Data.
     looks: u64,
 }
 
@@ -47,7 +47,7 @@ impl Strategy for Resilient {
         if self.quiet_since.len() <= index {
             self.quiet_since.resize(index + 1, now);
         }
-        // how long it has been quiet, for each Data
+        // one operation per Data: the time without marks
         self.looks += 1;
         let since = &mut self.quiet_since[index];
         if data.packet.ecn == Ecn::Marked {
@@ -57,8 +57,8 @@ impl Strategy for Resilient {
                 self.split.reduce(fib, data.from, cx, |share| change * share);
             }
         } else if now.saturating_since(*since) >= self.quiet {
-            // the best path is used resiliently                                           [LI23A]
-            // our choice: 0.02 of what was moved, once in ten quiet intervals
+            // the best path is used resiliently                                           [LI23A] our choice: 0.02 of the moved shares,
+            // once per ten intervals without marks
             *since = now;
             self.split.restore(fib, cx, change);
         }

@@ -8,9 +8,9 @@ use super::linux::LinuxCubic;
 use crate::shared::{HyStart, SlowStart};
 
 contract::choice! {
-    /// What moves the window towards the cubic.
+    /// What counts as a step towards the cubic function.
     pub enum Counting {
-        /// Each acknowledgement, as printed. With delayed acknowledgements the window follows half as fast.
+        /// Each acknowledgement, as in the RFC. With delayed ACKs the window grows half as fast.
         Acks = "acks",
         /// Each segment acknowledged.
         Segments = "segments",
@@ -18,16 +18,16 @@ contract::choice! {
 }
 
 contract::choice! {
-    /// Whose growth.
+    /// The growth function.
     pub enum Variant {
-        /// As printed.
+        /// That of the RFC.
         Rfc = "rfc",
-        /// As in Linux.
+        /// That of Linux.
         Linux = "linux",
     }
 }
 
-/// The cubic, and the window that Reno would have.
+/// The law CUBIC with its Reno-friendly region.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     c: f64,
@@ -37,21 +37,21 @@ pub struct Cubic {
     fast_convergence: bool,
     reno_friendly: bool,
     counting: Counting,
-    /// Where the last cut was made, or below that by fast convergence. Zero before the first.
+    /// The window at the last reduction, or below it by fast convergence. Zero before the first.
     w_max: f64,
-    /// Window just before the last cut, or at the end of the first slow start [RFC9438 §4.1.2: cwnd_prior].
+    /// The window just before the last reduction, or at the end of the first slow start [RFC9438 §4.1.2: cwnd_prior].
     w_prior: f64,
-    /// The window that Reno would have.
+    /// The window of Reno.
     w_est: f64,
     /// Time from the epoch to the plateau.
     k: f64,
-    /// Start of the current epoch of congestion avoidance, moved by the time that does not count; [`Time::NEVER`] before it.
+    /// Start of the present epoch of congestion avoidance, moved by pauses; [`Time::NEVER`] before it.
     epoch: Time,
-    /// When the window was last seen.
+    /// The last acknowledgement.
     last_at: Time,
-    /// The epoch follows a timeout, or no reduction at all: K is then 0.
+    /// The epoch follows a timeout or slow start without a reduction: K is 0.
     after_timeout: bool,
-    /// `variant = "linux"`: the growth of Linux in place of the curve.
+    /// The growth of Linux, with `variant = "linux"`.
     kernel: Option<Box<LinuxCubic>>,
     hystart: Option<Box<HyStart>>,
 }
@@ -79,7 +79,7 @@ impl Cubic {
         }
     }
 
-    /// Begins an epoch of congestion avoidance with the window `w`.
+    /// Starts an epoch of congestion avoidance with the window `w`.
     fn begin_epoch(&mut self, w: f64, now: Time) {
         self.epoch = now;
         self.w_est = w;
@@ -97,7 +97,7 @@ impl Cubic {
         self.after_timeout = false;
     }
 
-    /// The window aimed for, `t` seconds after the epoch. Concave before `k`, convex after it.
+    /// The target window `t` seconds after the start of the epoch. Concave before `k`, convex after it.
     #[inline]
     pub(super) fn w_cubic(&self, t: f64) -> f64 {
         // W_cubic(t) = C·(t − K)³ + W_max                                         [RFC9438 §4.2, eq. 1]
@@ -109,7 +109,7 @@ impl Cubic {
         self.k
     }
 
-    /// Where the plateau is, in segments.
+    /// The window of the plateau, in segments.
     pub fn w_max(&self) -> Segments {
         Segments(self.w_max)
     }
@@ -133,7 +133,7 @@ impl WindowLaw for Cubic {
             let alpha = if self.w_est < self.w_prior { self.alpha } else { 1.0 };
             self.w_est += alpha * acked / w;
             if self.w_cubic(t) < self.w_est {
-                // differs: the window is never set below itself
+                // differs: the window does not decrease
                 return Segments(self.w_est.max(w));
             }
         }
@@ -191,7 +191,7 @@ impl WindowLaw for Cubic {
         Segments(cut.flight.0 * self.beta)
     }
 
-    /// Time in which the window may not grow does not count [RFC9438 §5.8].
+    /// Excludes time in which the window may not grow [RFC9438 §5.8].
     #[inline]
     fn pause(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         if let Some(kernel) = &mut self.kernel {

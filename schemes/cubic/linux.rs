@@ -5,29 +5,29 @@ use units::{Duration, Time, math};
 
 use super::Params;
 
-/// What the kernel keeps of one connection. Windows in whole segments.
+/// The state of the kernel for one connection. Windows are in whole segments.
 #[derive(Clone, Debug)]
 pub(super) struct LinuxCubic {
     c: f64,
     beta: f64,
     fast_convergence: bool,
     reno_friendly: bool,
-    /// Where the last cut was made, or below that by fast convergence. Zero before the first and after a timeout.
+    /// The window at the last reduction, or below it by fast convergence. Zero before the first and after a timeout.
     w_max: u64,
-    /// Where the plateau is.
+    /// The window of the plateau.
     origin: u64,
     /// Time from the epoch to the plateau, in seconds.
     k: f64,
-    /// Begin of this stage of congestion avoidance; [`Time::NEVER`] before it.
+    /// Start of the present epoch of congestion avoidance; [`Time::NEVER`] before it.
     epoch: Time,
     /// Minimum round-trip time; `MAX` before the first sample.
     min: Duration,
-    /// The window that Reno would have, and what was acknowledged towards its next segment.
+    /// The window of Reno, and the segments acknowledged towards its next growth.
     w_est: u64,
     towards: u64,
-    /// Segments acknowledged that make the window grow by one.
+    /// Number of acknowledged segments for which the window grows by one.
     per_segment: u64,
-    /// What was acknowledged towards that.
+    /// Segments acknowledged towards that.
     credit: u64,
     /// When `per_segment` was last computed, and for which window.
     last: (Time, u64),
@@ -53,7 +53,7 @@ impl LinuxCubic {
         }
     }
 
-    /// Takes a sample of the round-trip time, but not in the first second of a stage: repairs may have been long in a queue.
+    /// Takes a round-trip time sample, except in the first second of an epoch, in which retransmissions may have queued for long.
     pub(super) fn sample(&mut self, ack: &Ack, now: Time) {
         if self.epoch != Time::NEVER && now - self.epoch < Duration::from_secs(1) {
             return;
@@ -99,22 +99,22 @@ impl LinuxCubic {
         // W_cubic(t + RTT_min), the difference to the plateau in whole segments
         let off = (self.c * math::cube(t.abs())) as u64;
         let target = if t < 0.0 { self.origin.saturating_sub(off) } else { self.origin + off };
-        // one segment more for cwnd/(target − cwnd); at the plateau one in a hundred windows
+        // one segment per cwnd/(target − cwnd) acknowledged; at the plateau one per hundred windows
         self.per_segment = if target > w { w / (target - w) } else { 100 * w };
         if self.w_max == 0 {
-            // where nothing was ever lost, by a twentieth a round at least
+            // without any loss yet: at least 5 % per round
             self.per_segment = self.per_segment.min(20);
         }
         if self.reno_friendly {
             self.be_friendly(w);
         }
-        // half as much again each round at most                                     [RFC9438 §4.2]
+        // at most 50 % per round                                                    [RFC9438 §4.2]
         self.per_segment = self.per_segment.max(MIN_PER_SEGMENT);
     }
 
-    /// The window is to be where Reno's would be within a round, if that is larger.
+    /// Makes the window reach that of Reno within a round, if that is larger.
     fn be_friendly(&mut self, w: u64) {
-        // W_est += α a window, α = 3·(1 − β)/(1 + β), as whole eighths of segments  [RFC9438 §4.3]
+        // W_est += α per window, α = 3·(1 − β)/(1 + β), in whole eighths of segments  [RFC9438 §4.3]
         let eighths = (8.0 * (1.0 + self.beta) / (3.0 * (1.0 - self.beta))) as u64;
         let each = (w * eighths / 8).max(1);
         while self.towards > each {
@@ -126,7 +126,7 @@ impl LinuxCubic {
         }
     }
 
-    /// The threshold after a cut of the window `w`.
+    /// The threshold after a reduction of `window`.
     pub(super) fn ssthresh(&mut self, window: f64, cause: Cause) -> f64 {
         let w = window as u64;
         // W_max = cwnd·(1 + β)/2 if the window did not come back, cwnd otherwise    [RFC9438 §4.7]
@@ -134,19 +134,19 @@ impl LinuxCubic {
         self.w_max = if self.fast_convergence && w < self.w_max { lowered } else { w };
         self.epoch = Time::NEVER;
         if cause == Cause::Timeout {
-            // all is forgotten
+            // a timeout resets the state
             self.w_max = 0;
             self.min = Duration::MAX;
             self.last = (Time::NEVER, 0);
             self.per_segment = MIN_PER_SEGMENT;
             (self.towards, self.w_est) = (0, 0);
         }
-        // ssthresh = cwnd·β: of the window, not of what is in flight
+        // ssthresh = cwnd·β: of the window, not of the data in flight
         ((window * self.beta) as u64).max(2) as f64
     }
 }
 
-/// Minimum number of acknowledged segments for one segment more.
+/// Minimum number of acknowledged segments per segment of growth.
 const MIN_PER_SEGMENT: u64 = 2;
 /// Lifetime of the computed value while the window does not change.
 const AGAIN_AFTER: Duration = Duration::from_micros(31_250);

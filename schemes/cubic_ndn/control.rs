@@ -1,4 +1,4 @@
-//! At the consumers: ndn-tools' CUBIC. Windows are in segments, times in seconds.
+//! CUBIC of ndn-tools at consumers. Windows are in segments, times in seconds.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments, Time, math};
@@ -14,13 +14,13 @@ pub struct Control {
     beta: f64,
     fast_convergence: bool,
     reno_friendly: bool,
-    /// W₀: the initial window, below which the threshold never falls.
+    /// The initial window W₀, also the minimum of the threshold.
     initial: f64,
     window: f64,
     threshold: f64,
     /// W_max.
     max: f64,
-    /// The window at the last cut.
+    /// The window at the last reduction.
     last: f64,
     cut_at: Time,
 }
@@ -47,7 +47,7 @@ impl Control {
         law
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         Segments(self.window)
     }
@@ -57,7 +57,7 @@ impl Control {
         self.allowed = Segments(window).in_bytes_floor(self.segment);
     }
 
-    /// The window aimed for, `t` seconds after the cut, with a smoothed round-trip time of `srtt` seconds.
+    /// The target window `t` seconds after the reduction, with a smoothed round-trip time of `srtt` seconds.
     pub(super) fn aim(&self, t: f64, srtt: f64) -> f64 {
         // K = ∛(W_max·(1 − β)/C); W(t) = C·(t − K)³ + W_max                       [NDNTOOLS, RFC8312 eq. 1, 2]
         let k = math::cbrt(self.max * (1.0 - self.beta) / self.c);
@@ -74,8 +74,8 @@ impl Control {
 impl CongestionControl for Control {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        // a mark never lets the window grow, even where it does not cut           [NDNTOOLS]
-        // differs: neither do Data for which the window was not filled
+        // the window does not grow with a mark, even if that causes no reduction       [NDNTOOLS] differs: nor with Data for which the
+        // window was not full
         if ack.marked || ack.app_limited {
             return;
         }
@@ -89,7 +89,7 @@ impl CongestionControl for Control {
     }
 
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-        // one cut in a window of Data, whatever called for it                     [NDNTOOLS]
+        // one reduction per window of Data, for any cause                         [NDNTOOLS]
         if !event.first {
             return;
         }
@@ -118,5 +118,5 @@ impl CongestionControl for Control {
     }
 }
 
-/// Our choice: far above any path, so that one without loss ends.
+/// Maximum window. Our choice: far above any path, so that growth without loss ends.
 const WIDEST: f64 = 1e6;

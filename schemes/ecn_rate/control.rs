@@ -1,18 +1,18 @@
-//! At the consumers: they ask at the rate that Data offer.
+//! Explicit rates at consumers: they send at the rate that Data carry.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx};
 use units::Rate;
 
 use crate::shared::offer;
 
-/// A consumer's rate.
+/// The rate of a consumer.
 #[derive(Clone, Debug)]
 pub struct Control {
     rate: Rate,
 }
 
 impl Control {
-    /// Begins at `rate`.
+    /// Starts at `rate`.
     pub const fn new(rate: Rate) -> Self {
         Self { rate }
     }
@@ -28,7 +28,7 @@ impl CongestionControl for Control {
         }
     }
 
-    /// Nothing: the next Data says what the network can carry.
+    /// No effect: the next Data carry the rate of the network.
     fn on_congestion(&mut self, _event: &Congestion, _cx: &mut Cx<'_>) {}
 
     #[inline]

@@ -1,4 +1,4 @@
-//! At the links: one rate for all flows whose Data leave by a link, brought up to date at every interval, and written into these Data.
+//! Explicit rates at links: one rate for all flows whose Data leave on a link, updated once per interval, and written into these Data.
 
 use contract::{Admission, Crossing, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, Return, TransitCx};
 use units::{Duration, Rate, Time};
@@ -6,19 +6,19 @@ use units::{Duration, Rate, Time};
 use super::Params;
 use crate::shared::offer;
 
-/// The links of a node.
+/// The link part of a node.
 #[derive(Clone, Debug)]
 pub struct Offers {
     rule: Rule,
     interval: Duration,
     rtt_gain: f64,
     initial_rtt_s: f64,
-    /// By face; those of links only.
+    /// Per face; used for links only.
     links: Vec<Link>,
     at: Time,
 }
 
-/// The constants of the law.
+/// The constants of the rate equation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     pub a: f64,
@@ -28,27 +28,27 @@ pub(super) struct Rule {
     pub start: f64,
 }
 
-/// What is known of a link.
+/// The state of a link.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// R, in bit/s; 0 before the start.
     rate: f64,
-    /// Bytes of Data that were offered since the last interval.
+    /// Bytes of Data offered since the last update.
     bytes: u64,
-    /// Mean round-trip time that Interests told, in seconds; 0 before the first.
+    /// Mean of the round-trip times in Interests, in seconds; 0 before the first.
     told_s: f64,
-    /// Mean round-trip time of this node's own Interests by this link, in seconds; 0 before the first.
+    /// Mean round-trip time of this node's own Interests on this link, in seconds; 0 before the first.
     own_s: f64,
 }
 
-/// What happened at a link in an interval.
+/// Measurements of a link in an interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// C, in bit/s.
     pub capacity: f64,
     /// y: Data offered, in bit/s.
     pub y: f64,
-    /// q: Data that wait, in bits.
+    /// q: Data in the queue, in bits.
     pub q: f64,
     /// d: mean round-trip time, in seconds; above 0.
     pub d: f64,
@@ -57,7 +57,7 @@ pub(super) struct Facts {
 }
 
 impl Rule {
-    /// R of the next interval, in bit/s.
+    /// The rate R of the next interval, in bit/s.
     pub(super) fn next(&self, rate: f64, facts: &Facts) -> f64 {
         let Facts { capacity, y, q, d, interval } = *facts;
         let target = self.eta * capacity;
@@ -82,7 +82,7 @@ impl Offers {
         }
     }
 
-    /// R of a link, in bit/s.
+    /// The rate R of a link, in bit/s.
     #[cfg(test)]
     pub(super) fn rate(&self, face: FaceId) -> f64 {
         self.links[face.index()].rate
@@ -113,7 +113,7 @@ impl Offers {
     }
 }
 
-/// Takes a sample into a mean; the first is taken as it is.
+/// Updates a mean by a sample; the first sample is the mean.
 fn smooth(mean: &mut f64, sample: f64, gain: f64) {
     *mean = if *mean == 0.0 { sample } else { *mean + gain * (sample - *mean) };
 }
@@ -129,7 +129,7 @@ impl LinkLaw for Offers {
     }
 
     fn on_interest_in(&mut self, interest: &Packet, from: FaceId, _cx: &mut dyn LinkCx) {
-        // d: the mean of the round-trip times that packets tell                             [RCP]
+        // d: the mean of the round-trip times in packets                                    [RCP]
         let told = Duration::from_nanos(interest.label.0[0]).as_secs_f64();
         if told > 0.0 {
             smooth(&mut self.links[from.index()].told_s, told.min(LONGEST_S), self.rtt_gain);
@@ -178,7 +178,7 @@ impl LinkLaw for Offers {
     }
 }
 
-/// A round trip that takes no time would be divided by.
+/// Minimum round-trip time, which is a divisor.
 const SHORTEST_S: f64 = 1e-6;
-/// Longer round trips are counted as this one.
+/// Maximum round-trip time.
 const LONGEST_S: f64 = 100.0;

@@ -1,20 +1,20 @@
-//! At the forwarders: Interests take the next hop whose Data offer the highest rate; a few try the others.
+//! Explicit rates in forwarders: Interests take the next hop whose Data carry the highest rate; a few probe the others.
 
 use contract::{Arrived, FaceId, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
 
 use crate::shared::{Split, SplitRules, offer};
 
-/// The choice of a node.
+/// The strategy of a node.
 #[derive(Clone, Debug)]
 pub struct Choice {
     split: Split,
     probing: f64,
-    /// By number of the FIB entry: what each next hop offered last, in bit/s.
+    /// By number of the FIB entry: the last rate of each next hop, in bit/s.
     offers: Vec<Vec<(FaceId, u64)>>,
 }
 
 impl Choice {
-    /// A choice which sends the part `probing` of the Interests to other next hops than the best.
+    /// A strategy that sends the share `probing` of the Interests to next hops other than the best.
     pub const fn new(probing: f64) -> Self {
         let rules = SplitRules { equal: false, probing: 0.0, suppress: false };
         Self { split: Split::new(rules), probing, offers: Vec::new() }
@@ -45,8 +45,8 @@ impl Strategy for Choice {
             Some(known) => known.1 = rate.as_bps(),
             None => offers.push((data.from, rate.as_bps())),
         }
-        // forwarding by what the network says of its paths                                  [ZHOU15]
-        // our choice: all but a few Interests to the hop that offers most; of equals the cheapest
+        // forwarding by explicit information about paths                                    [ZHOU15] our choice: all but a few Interests to
+        // the hop with the highest rate; the cheapest among equals
         let offered = |face: FaceId| offers.iter().find(|known| known.0 == face).map_or(0, |known| known.1);
         let best = fib.hops.iter().rev().max_by_key(|hop| offered(hop.face));
         if let Some(best) = best {

@@ -1,4 +1,4 @@
-//! At the consumers: multiplicative increase, additive increase, multiplicative decrease, by the level that Data bring.
+//! ECP at consumers: multiplicative increase, additive increase, multiplicative decrease, by the congestion level in Data.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
@@ -25,7 +25,7 @@ impl Control {
         law
     }
 
-    /// W.
+    /// The window W.
     pub const fn window(&self) -> Segments {
         Segments(self.window)
     }
@@ -50,14 +50,14 @@ impl CongestionControl for Control {
             0 if !ack.marked => self.set(self.window + self.step),
             // our choice: busy: W ← W + 1/W
             1 if !ack.marked => self.set(self.window + 1.0 / self.window),
-            // congested: cut where its mark was told of
+            // congested: the reduction follows its mark
             _ => {}
         }
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        // our choice: congested: W ← W/2, once per window; a refusal and a loss as well
+        // our choice: congested: W ← W/2, once per window; the same after a NACK and a loss
         if event.first {
             self.set(self.window * self.keep);
         }
@@ -69,5 +69,5 @@ impl CongestionControl for Control {
     }
 }
 
-/// Our choice: far above any path, so that one that is always free ends.
+/// Maximum window. Our choice: far above any path, so that growth on a free path ends.
 const WIDEST: f64 = 1e6;

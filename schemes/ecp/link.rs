@@ -1,4 +1,4 @@
-//! At the links: Interests leave at the rate at which their Data can come back, and their queue has a level, which Data carry.
+//! ECP at links: Interests leave at the rate at which their Data can return, and the level of their queue is written into Data.
 
 use contract::{
     Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, Packet, Return, Setup,
@@ -12,10 +12,10 @@ use super::Params;
 pub struct Levels {
     gain: f64,
     room: u32,
-    /// Mean queues from which on a link is busy, and congested, in Interests.
+    /// Mean queues, in Interests, from which a link is busy and congested.
     busy: f64,
     congested: f64,
-    /// Bits that an Interest asks for.
+    /// Bits of Data per Interest.
     data_bits: f64,
     /// By face.
     queues: Vec<Queue>,
@@ -23,14 +23,14 @@ pub struct Levels {
     held: u32,
 }
 
-/// The Interests for a link.
+/// The Interest queue of a link.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     /// Mean length.
     mean: f64,
-    /// The next one may leave.
+    /// When the next Interest may leave.
     free_at: Time,
-    /// Some wait.
+    /// Whether Interests wait.
     waiting: bool,
 }
 
@@ -58,19 +58,19 @@ impl Levels {
         &mut self.queues[face.index()]
     }
 
-    /// 0 free, 1 busy, 2 congested.
+    /// The level of a mean queue: 0 free, 1 busy, 2 congested.
     fn level(&self, mean: f64) -> u32 {
         u32::from(mean >= self.busy) + u32::from(mean >= self.congested)
     }
 
-    /// Time that the Data of an Interest takes on the link.
+    /// Serialisation time of the Data of an Interest on the link.
     fn gap(&self, face: FaceId, cx: &mut dyn LinkCx) -> Duration {
-        // our choice: L = C/size of Data, or Interests would never wait and there would be no queue to watch
+        // our choice: L = C/size of Data; otherwise Interests would never wait and there would be no queue to monitor
         let rate = cx.face(face).link.map_or(f64::INFINITY, |port| port.rate_in.as_bps_f64());
         Duration::from_secs_f64((self.data_bits / rate).min(LONGEST_S)).max(Duration::from_nanos(1))
     }
 
-    /// Lets go what may go.
+    /// Sends Interests that are due.
     fn serve(&mut self, face: FaceId, cx: &mut dyn LinkCx) {
         let (lane, now, gap) = (LaneId(face.0), cx.now(), self.gap(face, cx));
         let queue = &mut self.queues[face.index()];
@@ -102,7 +102,7 @@ impl LinkLaw for Levels {
         let mean = queue.mean;
         let level = self.level(mean);
         cx.probe("queue_level", f64::from(level));
-        // the worst level of the path, as its PIT entries have it
+        // the highest level of the path, stored in the PIT entry
         way.note = way.note.max(level);
         let gap = self.gap(face, cx);
         let queue = self.queue(face);
@@ -155,5 +155,5 @@ impl LinkLaw for Levels {
     }
 }
 
-/// Our choice: so that a link next to nothing does not stop for good.
+/// Our choice: a limit, so that a very slow link does not stop permanently.
 const LONGEST_S: f64 = 10.0;

@@ -1,4 +1,4 @@
-//! FleCom at consumers: a window that is reduced by the amount that Data carry.
+//! FleCom at consumers: a window that is reduced by the amount in Data.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};
@@ -19,7 +19,7 @@ impl Control {
         Self { law: Gradual::new(setup), loss: params.loss }
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         self.law.window()
     }

@@ -8,11 +8,11 @@ use units::{Duration, Time};
 use super::Params;
 use super::trend::{Trend, cut_of, write_cut};
 
-/// Trends and shapers of all links of a node.
+/// Trends and shapers of the links of a node.
 #[derive(Clone, Debug)]
 pub struct Trends {
     params: Params,
-    /// How long a cut is followed.
+    /// How long Interests are shaped after a reduction.
     lasts: Duration,
     /// By face.
     links: Vec<Link>,
@@ -23,10 +23,10 @@ pub struct Trends {
 struct Link {
     trend: Trend,
     heard: Second,
-    /// Interests go `gap` apart until then.
+    /// Interests are shaped to one per `gap` until then.
     until: Time,
     gap: Duration,
-    /// No Interest before then, while they are shaped.
+    /// No Interest before this while they are shaped.
     next: Time,
     /// Interests in its lane.
     held: u32,
@@ -45,13 +45,13 @@ impl Default for Link {
     }
 }
 
-/// Data of the last second, in tenths of it.
+/// Data of the last second, in tenths of a second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Second {
     tenths: [u32; 10],
-    /// The number of the tenth that counts now.
+    /// Number of the present tenth.
     now: u64,
-    /// When the first Data came.
+    /// Arrival of the first Data.
     since: Option<Time>,
 }
 
@@ -70,10 +70,10 @@ impl Second {
         self.tenths[(self.now % 10) as usize] += 1;
     }
 
-    /// Mean time from one to the next.
+    /// Mean interval of Data.
     fn gap(&mut self, now: Time) -> Duration {
         self.advance(now);
-        // nine whole tenths and the part of this one
+        // nine whole tenths and the present part
         let span = Duration::from_nanos((now - Time::ZERO).as_nanos() % TENTH_NS + 9 * TENTH_NS);
         let known = self.since.map_or(Duration::ZERO, |since| now - since);
         let count = u64::from(self.tenths.iter().sum::<u32>().max(1));
@@ -109,7 +109,7 @@ impl LinkLaw for Trends {
         // our choice: routers shape; the node of a consumer leaves it to the window
         let shapes = cx.face(way.from).link.is_some();
         let now = cx.now();
-        // whether it is time for the next one
+        // one operation: whether the next Interest is due
         self.operations += u64::from(shapes);
         let link = self.link(way.to);
         if !shapes || (link.held == 0 && now >= link.until) {
@@ -152,7 +152,7 @@ impl LinkLaw for Trends {
         self.link(to);
         let Self { params, links, operations, .. } = self;
         let trend = &mut links[to.index()].trend;
-        // the wait of each packet and whether it is time to look; then the trend, its comparison, and a cut
+        // operations: the delay of each packet and whether a measurement is due; then the trend, its comparison, and a reduction
         *operations += 2 + if trend.on_departure(at.now, waited.as_secs_f64(), params) { 3 } else { 0 };
         if trend.cut > 0.0 && matches!(packet.header, Header::Data(_)) {
             let cut = std::mem::take(&mut trend.cut);
@@ -167,7 +167,7 @@ impl LinkLaw for Trends {
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
         let now = cx.now();
         for (face, link) in (0u32..).zip(&mut self.links) {
-            // when the shaping ends the rest goes at once
+            // when shaping ends, all others leave at once
             while link.held > 0 && (now >= link.until || now >= link.next) {
                 if cx.release(LaneId(face)).is_none() {
                     link.held = 0;

@@ -7,7 +7,7 @@ use super::trend::cut_of;
 use crate::pcon::Retransmissions;
 use crate::shared::{Split, SplitRules};
 
-/// Multipath forwarding of a node.
+/// The strategy of a node.
 #[derive(Clone, Debug)]
 pub struct Flexible {
     split: Split,

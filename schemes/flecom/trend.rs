@@ -5,21 +5,21 @@ use units::Time;
 
 use super::{Params, Step};
 
-/// A queue, by what leaves it. Times are in seconds.
+/// The trend of a queue, updated by departures. Times are in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Trend {
-    /// p, within 0 and 1.
+    /// The trend p, from 0 to 1.
     pub value: f64,
-    /// The wait at the last look.
+    /// The queueing delay at the last measurement.
     waited: f64,
-    /// No look before then.
+    /// The next measurement.
     next: Time,
-    /// A cut waits for its Data; 0 for none.
+    /// A reduction for the next Data; 0 for none.
     pub cut: f64,
 }
 
 impl Trend {
-    /// A packet leaves that waited for `waited`. Looks at the trend, if it is time; whether it was.
+    /// Takes the departure of a packet after a queueing delay of `waited`. Returns whether this was a measurement.
     pub fn on_departure(&mut self, now: Time, waited: f64, params: &Params) -> bool {
         if now < self.next {
             return false;
@@ -29,7 +29,7 @@ impl Trend {
         // p ← clip(p + A·(d − T) + B·(d − d_old), 0, 1)                                    [VARIANT]
         let p = self.value + params.a * (waited - target) + params.b * (waited - self.waited);
         (self.value, self.waited) = (p.clamp(0.0, 1.0), waited);
-        // our choice: congested is what waits too long and has p > 0
+        // our choice: a queue is congested if its delay is above the target and p > 0
         if waited > target && self.value > 0.0 {
             let cut = match params.step {
                 Step::Change => -change(waited, self.value, target, params),
@@ -41,18 +41,18 @@ impl Trend {
     }
 }
 
-/// The relative change of the wait that would bring p back to 0, before it is limited.
+/// The relative change of the queueing delay for which p becomes 0, before it is limited.
 pub(super) fn change(waited: f64, p: f64, target: f64, params: &Params) -> f64 {
     // x = (A·(T − d) − p)/((A + B)·d)                                                     [VARIANT]
     (params.a * (target - waited) - p) / ((params.a + params.b) * waited)
 }
 
-/// The cut that Data carries; 0 where there is none.
+/// The reduction in Data; 0 for none.
 pub(super) fn cut_of(data: &Packet) -> f64 {
     f64::from_bits(data.label.0[0])
 }
 
-/// Writes the cut into Data, unless it carries a greater one. Numbers of no sign are ordered as their bits are.
+/// Writes a reduction into Data, unless they carry a larger one. The bits of non-negative floats have the order of the numbers.
 pub(super) fn write_cut(data: &mut Packet, cut: f64) {
     data.label.0[0] = data.label.0[0].max(cut.to_bits());
 }

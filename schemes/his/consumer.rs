@@ -6,16 +6,16 @@ use units::{Bytes, Segments};
 use super::Params;
 
 contract::choice! {
-    /// What a consumer does about a refusal.
+    /// The reaction of a consumer to a NACK.
     pub enum Answer {
-        /// It halves what is in flight, once per window.
+        /// It halves the data in flight, once per window.
         Aimd = "aimd",
-        /// It takes off the one segment that was refused, each time.
+        /// It reduces the window by the one refused segment, each time.
         Relentless = "relentless",
     }
 }
 
-/// A consumer's window, with slow start.
+/// A window with slow start.
 #[derive(Clone, Debug)]
 pub struct Consumer {
     segment: Bytes,
@@ -40,7 +40,7 @@ impl Consumer {
         law
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         Segments(self.window)
     }
@@ -58,7 +58,7 @@ impl CongestionControl for Consumer {
         if ack.app_limited {
             return;
         }
-        // +1 with each Data in slow start, +1 with each window of them after it            [CCNEW]
+        // +1 per Data in slow start, +1 per window of Data after it                        [CCNEW]
         let acked = f64::from(ack.packets);
         self.set(self.window + if self.window < self.threshold { acked } else { acked / self.window });
     }
@@ -70,7 +70,7 @@ impl CongestionControl for Consumer {
             self.threshold = self.window;
             return;
         }
-        // differs: the transport says which events are of one episode; the source asks whether the Interest was sent before the last cut
+        // differs: the transport assigns events to episodes; the source compares the Interest's time with the last reduction
         if !event.first {
             return;
         }
@@ -93,5 +93,5 @@ impl CongestionControl for Consumer {
     }
 }
 
-/// Our choice: far above any path, so that one without loss ends.
+/// Maximum window. Our choice: far above any path, so that growth without loss ends.
 const WIDEST: f64 = 1e6;

@@ -8,33 +8,33 @@ use super::Params;
 contract::choice! {
     /// Queue management of the Interest queue.
     pub enum Queue {
-        /// What finds it full is refused.
+        /// Drop-tail: an Interest that finds the queue full is refused.
         DropTail = "drop_tail",
-        /// PIE: what comes is refused with a probability that follows the wait.
+        /// PIE: an arriving Interest is refused with a probability that follows the queueing delay.
         Pie = "pie",
-        /// CoDel: the first of a line that stood for too long is refused.
+        /// CoDel: the first Interest of a queue with persistent delay is refused.
         Codel = "codel",
     }
 }
 
-/// PIE, of one line.
+/// The state of PIE for one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pie {
     pub probability: f64,
-    /// The wait at the last computation, in seconds.
+    /// The queueing delay at the last update, in seconds.
     wait_s: f64,
-    /// What is left of the time in which nothing is refused.
+    /// Time that is left of the burst allowance.
     burst: Duration,
     reckoned_at: Time,
 }
 
-/// The wait of the first of a line.
+/// The queueing delay of the first Interest.
 fn wait(lane: &LaneView, now: Time) -> Duration {
     lane.since.map_or(Duration::ZERO, |since| now.saturating_since(since))
 }
 
 impl Pie {
-    /// An Interest comes. Whether it is refused.
+    /// Whether an arriving Interest is refused.
     pub(super) fn refuses(
         &mut self,
         lane: &LaneView,
@@ -44,7 +44,7 @@ impl Pie {
     ) -> bool {
         self.reckon(lane, now, params);
         let target_s = params.pie_target.as_secs_f64();
-        // nothing is refused in a burst, nor while the line is short                        [RFC8033 §4.1, §4.4]
+        // no refusal in a burst, nor while the queue is short                                [RFC8033 §4.1, §4.4]
         if self.burst > Duration::ZERO
             || (self.wait_s < target_s / 2.0 && self.probability < 0.2)
             || lane.packets <= 2
@@ -54,7 +54,7 @@ impl Pie {
         random.chance(self.probability)
     }
 
-    /// Brings the probability up to date, interval by interval.
+    /// Updates the probability, once per interval.
     fn reckon(&mut self, lane: &LaneView, now: Time, params: &Params) {
         if self.reckoned_at == Time::ZERO {
             (self.reckoned_at, self.burst) = (now, params.pie_max_burst);
@@ -90,10 +90,10 @@ impl Pie {
     }
 }
 
-/// CoDel, of one line.
+/// The state of CoDel for one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Codel {
-    /// The wait has been too long since an interval before then; zero while it is not.
+    /// The delay exceeds the target for an interval at this time; zero while it does not exceed it.
     above_at: Time,
     dropping: bool,
     next_at: Time,
@@ -102,10 +102,10 @@ pub(super) struct Codel {
 }
 
 impl Codel {
-    /// The first of the line could go. Whether it is refused; then this is asked of the next one.
+    /// Whether the first Interest, which could leave, is refused. If so, this is called for the next one.
     pub(super) fn refuses(&mut self, lane: &LaneView, now: Time, params: &Params) -> bool {
         let interval = params.codel_interval;
-        // above the target for an interval; the last one of a line goes in any case           [RFC8289 §4.4]
+        // above the target for an interval; the last Interest of a queue is not refused        [RFC8289 §4.4]
         let bad = if wait(lane, now) < params.codel_target || lane.packets <= 1 {
             self.above_at = Time::ZERO;
             false
@@ -131,7 +131,7 @@ impl Codel {
             return false;
         }
         self.dropping = true;
-        // soon after the last time it goes on where it was                                    [RFC8289 §5.4]
+        // soon after the last dropping state, the drop rate continues where it was            [RFC8289 §5.4]
         let delta = self.count - self.last_count;
         let soon = now.saturating_since(self.next_at) < interval * 16;
         self.count = if soon && delta > 1 { delta } else { 1 };
@@ -146,5 +146,5 @@ fn spaced(interval: Duration, count: u32) -> Duration {
     interval.scaled(1.0 / f64::from(count.max(1)).sqrt())
 }
 
-/// Our choice: after a long silence not every interval is computed.
+/// Our choice: maximum number of updates after a long silence.
 const MAX_INTERVALS: u32 = 100;

@@ -1,4 +1,4 @@
-//! The shaper. Every node shapes at every link, including the nodes of consumers.
+//! HIS at links: every node shapes at every link, including the nodes of consumers.
 
 use contract::{
     Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, Packet, Return, Setup,
@@ -14,27 +14,27 @@ use super::share::Both;
 pub struct Shaper {
     params: Params,
     data: f64,
-    /// By face; those of links only.
+    /// Per face; used for links only.
     links: Vec<Link>,
     wake: Time,
     held: u32,
 }
 
-/// What is known of a link.
+/// The state of a link.
 #[derive(Clone, Debug)]
 struct Link {
     i_out: f64,
     i_in: f64,
     d_out: f64,
     d_in: f64,
-    /// Bytes of Interests that came in since `since`.
+    /// Bytes of Interests received since `since`.
     counted: u64,
     since: Time,
-    /// Rate of the Interests that came in, in bit/s.
+    /// Rate of received Interests, in bit/s.
     observed: f64,
-    /// The next Interest may leave.
+    /// When the next Interest may leave.
     free_at: Time,
-    /// Some wait.
+    /// Whether Interests wait.
     waiting: bool,
     pie: Pie,
     codel: Codel,
@@ -73,7 +73,7 @@ impl Shaper {
         &mut self.links[face.index()]
     }
 
-    /// s at a link, in bit/s of Interests.
+    /// The rate s of a link, in bit/s of Interests.
     pub(super) fn rate(&mut self, face: FaceId, cx: &mut dyn LinkCx) -> f64 {
         let Some(port) = cx.face(face).link else { return f64::INFINITY };
         let (every, headroom, now) = (self.params.interval, self.params.headroom, cx.now());
@@ -85,7 +85,7 @@ impl Shaper {
         both.rate(observed, headroom)
     }
 
-    /// An Interest of `size` leaves: the next may follow after a gap.
+    /// Counts an Interest of `size` that leaves: the next may follow after a gap.
     fn charge(&mut self, face: FaceId, size: Bytes, cx: &mut dyn LinkCx) {
         let gain = self.params.size_gain;
         let link = self.link(face);
@@ -97,7 +97,7 @@ impl Shaper {
         self.link(face).free_at = cx.now() + Duration::from_secs_f64(gap_s.min(LONGEST_S));
     }
 
-    /// Lets go what may go.
+    /// Sends Interests that are due.
     fn serve(&mut self, face: FaceId, cx: &mut dyn LinkCx) {
         let (lane, now) = (LaneId(face.0), cx.now());
         while self.links[face.index()].free_at <= now {
@@ -128,11 +128,11 @@ impl Shaper {
 }
 
 impl Link {
-    /// Measures the rate of the Interests that came in, if an interval is over.
+    /// Measures the rate of received Interests, if an interval has ended.
     fn observe(&mut self, now: Time, every: Duration) {
         let span = now.saturating_since(self.since);
         if span >= every {
-            // differs: it is measured when it is asked for too, so that the rate of a side which has fallen silent falls
+            // differs: it is measured at use as well, so that the rate of a silent side decreases
             self.observed = self.counted as f64 * 8.0 / span.as_secs_f64();
             (self.counted, self.since) = (0, now);
         }
@@ -153,7 +153,7 @@ impl LinkLaw for Shaper {
         let (gain, every, now) = (self.params.size_gain, self.params.interval, cx.now());
         let link = self.link(from);
         link.i_in += gain * (interest.size().as_f64() - link.i_in);
-        // the Interest that ends an interval counts in it; the release forgets it         [CCNEW]
+        // the Interest that ends an interval counts in it; the release omits it            [CCNEW]
         link.counted += interest.size().as_u64();
         link.observe(now, every);
     }
@@ -219,5 +219,5 @@ impl LinkLaw for Shaper {
     }
 }
 
-/// Our choice: so that a link next to nothing does not stop for good.
+/// Our choice: a limit, so that a very slow link does not stop permanently.
 const LONGEST_S: f64 = 10.0;

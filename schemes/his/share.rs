@@ -15,14 +15,14 @@ pub(super) struct Both {
     pub d_in: f64,
 }
 
-/// What Interests are allowed, in bit/s of Interests.
+/// Allowed rates of Interests, in bit/s of Interests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Allowed {
-    /// Where the other side asks for all that it may.
+    /// If the other side requests at its maximum.
     pub min: f64,
-    /// Where it asks for nothing.
+    /// If the other side requests nothing.
     pub max: f64,
-    /// What the other side may ask for.
+    /// The allowed rate of the other side.
     pub expected: f64,
 }
 
@@ -34,14 +34,14 @@ impl Both {
         // s_max = c₂/r₁
         let max = c2 / r1;
         if r1 * r2 <= 1.0 {
-            // our choice: where Data are no larger than Interests nothing needs to be shared out
+            // our choice: if Data are not larger than Interests, there is nothing to share
             return Allowed { min: c1.min(max), max, expected: c2.min(c1 / r2) };
         }
         let (min, expected) = if c1 / c2 < 2.0 * r2 / (r1 * r2 + 1.0) {
-            // the outward direction is the tight one
+            // the outgoing direction is the bottleneck
             (c1 / 2.0, c1 / (2.0 * r2))
         } else if c1 / c2 > (r1 * r2 + 1.0) / (2.0 * r1) {
-            // the inward one is
+            // the incoming direction is the bottleneck
             (c2 / (2.0 * r1), c2 / 2.0)
         } else {
             ((r2 * c2 - c1) / (r1 * r2 - 1.0), (r1 * c1 - c2) / (r1 * r2 - 1.0))
@@ -49,7 +49,7 @@ impl Both {
         Allowed { min, max, expected }
     }
 
-    /// s, in bit/s of Interests, while Interests come in at `observed` bit/s.
+    /// The rate s, in bit/s of Interests, while Interests arrive at `observed` bit/s.
     pub(super) fn rate(&self, observed: f64, headroom: f64) -> f64 {
         let Allowed { min, max, expected } = self.allowed();
         let expected = expected * headroom;

@@ -1,11 +1,11 @@
-//! HoBHIS at a client: sends at the rate that the routers of its path permit. Reconstructed [RF14].
+//! HoBHIS at a client: sends at the rate that the routers of its path allow. Reconstructed [RF14].
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx};
 use units::Rate;
 
 use super::Params;
 
-/// Sends at the rate that the last Data brought.
+/// Sends at the rate in the last Data.
 #[derive(Clone, Debug)]
 pub struct Client {
     rate: Rate,
@@ -29,7 +29,7 @@ impl Client {
 impl CongestionControl for Client {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
-        // the minimum of the path's shaping rates; zero where nobody wrote one                 [RF14]
+        // the minimum of the path's shaping rates; zero if no router wrote one                 [RF14]
         let written = ack.label.0[0];
         if self.follows && written != 0 {
             self.rate = Rate::from_bps(written.min(MAX)).max(self.min);
@@ -37,7 +37,7 @@ impl CongestionControl for Client {
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        // our choice: who hears nothing any more begins again
+        // our choice: a client without answers restarts
         if self.follows && event.cause == Cause::Timeout && event.first {
             self.rate = self.rate.min(self.start);
         }
@@ -49,5 +49,5 @@ impl CongestionControl for Client {
     }
 }
 
-/// No link is faster, in bit/s.
+/// Maximum rate, in bit/s.
 const MAX: u64 = 1 << 42;

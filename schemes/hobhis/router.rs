@@ -1,4 +1,4 @@
-//! The shaper. Only routers shape: an Interest of an endpoint on the node is forwarded at once.
+//! HoBHIS in routers: the shaper. An Interest of an endpoint on the node is forwarded at once.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use super::Params;
 use crate::shared::Mirror;
 
 contract::choice! {
-    /// Where Interests wait.
+    /// The queues of Interests.
     pub enum QueuePer {
-        /// In one line per link, whose head waits as its conversation has to.
+        /// One queue per link, whose head waits for its conversation.
         Link = "link",
-        /// In one a conversation.
+        /// One queue per conversation.
         Conversation = "conversation",
     }
 }
@@ -24,7 +24,7 @@ contract::choice! {
 contract::choice! {
     /// Treatment of an Interest that finds its queue full.
     pub enum WhenFull {
-        /// It is dropped without a word.
+        /// It is dropped without an answer.
         Drop = "drop",
         /// It is refused.
         Nack = "nack",
@@ -37,13 +37,13 @@ pub struct Shaper {
     params: Params,
     /// Sizes before the first packet of each kind, in bytes.
     data_bytes: f64,
-    /// Contents, by first component of their names, in order; each with its number.
+    /// Contents by the first component of their names, sorted, with their numbers.
     contents: Vec<(NameId, u32)>,
-    /// Number of the content, plus one, by prefix; 0 where it has not been asked for.
+    /// Number of the content plus one, by prefix; 0 if it was not requested.
     content_of: Vec<u32>,
-    /// By face; those of links only.
+    /// Per face; used for links only.
     links: Vec<Link>,
-    /// By the number in the entries of pending Interests, which is one more.
+    /// Indexed by the number in the entries of pending Interests minus one.
     conversations: Vec<Conversation>,
     /// By [`LaneId`].
     lines: Vec<Waiting>,
@@ -51,58 +51,58 @@ pub struct Shaper {
     held: u32,
 }
 
-/// What is known of a link.
+/// The state of a link.
 #[derive(Debug, Default)]
 struct Link {
     queue: Mirror,
-    /// Smoothed size of the Interests that go out, in bytes; 0 before the first.
+    /// Smoothed size of outgoing Interests in bytes; 0 before the first.
     interest: f64,
-    /// Smoothed size of the Data that come in, in bytes; 0 before the first.
+    /// Smoothed size of incoming Data in bytes; 0 before the first.
     data: f64,
-    /// Its conversations by content: one more than their number; 0 for none.
+    /// Number of its conversation plus one, by content; 0 for none.
     conversations: Vec<u32>,
-    /// Its line, plus one, where there is one a link; 0 before it is made.
+    /// Number of its queue plus one, with one queue per link; 0 before it is made.
     line: u32,
-    /// Conversations whose Data leave by this link and that were asked for lately.
+    /// Conversations that were active recently and whose Data leave on this link.
     active: u32,
     counted_at: Time,
 }
 
-/// A content that is asked for by a link.
+/// A content that is requested on a link.
 #[derive(Clone, Copy, Debug)]
 struct Conversation {
     content: u32,
-    /// The link by which its Interests go.
+    /// The link of its Interests.
     up: FaceId,
-    /// The link by which they came last, and its Data go.
+    /// The link of its last Interest, on which its Data leave.
     down: FaceId,
-    /// A, in seconds; zero before the first Data.
+    /// Delay A in seconds; zero before the first Data.
     delay_s: f64,
     asked_at: Time,
     line: u32,
 }
 
-/// A line of Interests.
+/// A queue of Interests.
 #[derive(Debug)]
 struct Waiting {
-    /// The link by which they go.
+    /// The link on which they leave.
     up: FaceId,
     /// Their conversations.
     line: VecDeque<u32>,
-    /// What comes next, and when; never where nothing waits.
+    /// When the next action is due; [`Time::NEVER`] if no Interest waits.
     at: Time,
-    /// Then the rate is looked at again; otherwise the first goes.
+    /// Whether that action is to compute the rate again; otherwise it is to send the first Interest.
     looks: bool,
 }
 
-/// What the rate says of the next Interest.
+/// When the next Interest may leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Gap {
-    /// It goes at once.
+    /// At once.
     None,
     /// After this time.
     Of(Duration),
-    /// Not now.
+    /// Not at present.
     Closed,
 }
 
@@ -129,7 +129,7 @@ impl Shaper {
         &mut self.links[face.index()]
     }
 
-    /// The content of a prefix, which is named by its first component          [HOBHIS]
+    /// The content of a prefix, which is its first component                   [HOBHIS]
     fn content(&mut self, prefix: NameId, cx: &dyn LinkCx) -> u32 {
         if let Some(known) = self.content_of.get(prefix.index()).filter(|known| **known > 0) {
             return known - 1;
@@ -150,7 +150,7 @@ impl Shaper {
         content
     }
 
-    /// The conversation of a content by the link `up`; it is made where there is none.
+    /// The conversation of a content on the link `up`; a new one if there is none.
     fn conversation(&mut self, content: u32, up: FaceId, down: FaceId) -> u32 {
         let next = self.conversations.len() as u32;
         let by_link = self.params.queue_per == QueuePer::Link;
@@ -173,7 +173,7 @@ impl Shaper {
         next
     }
 
-    /// How many conversations have Data to come by the link `down`, counted at most once a millisecond.
+    /// Number of conversations with pending Data on the link `down`, counted at most once per millisecond.
     fn active(&mut self, down: FaceId, now: Time) -> u32 {
         let counted_at = self.link(down).counted_at;
         if counted_at == Time::ZERO || now.saturating_since(counted_at) >= RECOUNT {
@@ -186,8 +186,8 @@ impl Shaper {
         self.links[down.index()].active.max(1)
     }
 
-    /// γ in Interests per second, and the rate at which they can leave; infinite where there is no Data yet or no such link. `parts` is how
-    /// many conversations part the downstream link and the target evenly; without it they share the target as they share the queue.
+    /// γ in Interests per second, and the rate of the link; infinite before the first Data and without such a link. `parts` is the number
+    /// of conversations that share the downstream link and the target equally; without it they share the target as they share the queue.
     pub(super) fn rate(&mut self, talk: u32, h: f64, parts: Option<u32>, cx: &mut dyn LinkCx) -> (f64, f64) {
         let Conversation { content, up, down, delay_s, .. } = self.conversations[talk as usize];
         let (Some(upwards), Some(downwards)) = (cx.face(up).link, cx.face(down).link) else {
@@ -214,7 +214,7 @@ impl Shaper {
         (c / (8.0 * data) * of_link + lead, leaving)
     }
 
-    /// The gap before the first Interest of a line.
+    /// The gap before the first Interest of a queue.
     fn gap(&mut self, line: u32, cx: &mut dyn LinkCx) -> Gap {
         let Some(talk) = self.lines[line as usize].line.front().copied() else { return Gap::None };
         let parts = match self.params.queue_per {
@@ -229,7 +229,7 @@ impl Shaper {
         gap(rate, leaving, self.params.max_gap)
     }
 
-    /// Says when the line comes next; true where its first Interest goes at once.
+    /// Plans the next action of a queue. Returns true if its first Interest leaves at once.
     fn plan(&mut self, line: u32, cx: &mut dyn LinkCx) -> bool {
         let now = cx.now();
         let gap = self.gap(line, cx);
@@ -246,14 +246,14 @@ impl Shaper {
         waiting.at == now
     }
 
-    /// The deadline of a line has come.
+    /// Handles the deadline of a queue.
     fn serve(&mut self, line: u32, cx: &mut dyn LinkCx) {
         let lane = LaneId(line);
         loop {
             let waiting = &mut self.lines[line as usize];
             if !waiting.looks {
                 let released = cx.release(lane);
-                // those that have been answered or have expired went with it
+                // answered and expired Interests before it were removed as well
                 let left = cx.lane(lane).packets as usize;
                 while waiting.line.len() > left {
                     waiting.line.pop_front();
@@ -280,7 +280,7 @@ impl Shaper {
         smooth(&mut self.links[up.index()].interest, size, gain);
     }
 
-    /// What is held, all lines together.
+    /// Records the number of queued Interests.
     fn count_held(&mut self, cx: &mut dyn LinkCx) {
         let held = self.lines.iter().map(|waiting| waiting.line.len() as u32).sum();
         if held != self.held {
@@ -290,7 +290,7 @@ impl Shaper {
     }
 }
 
-/// The gap at a rate, both in Interests per second; `leaving` is what the link takes.
+/// The gap at a rate; `rate` and the link rate `leaving` are in Interests per second.
 pub(super) fn gap(rate: f64, leaving: f64, longest: Duration) -> Gap {
     // gap = 0 if γ is no less than the link's own rate, else 1/γ; a negative γ: look again soon       [HOBHIS]
     if rate >= leaving {
@@ -302,7 +302,7 @@ pub(super) fn gap(rate: f64, leaving: f64, longest: Duration) -> Gap {
     }
 }
 
-/// Takes a sample into a mean; the first is taken as it is.
+/// Updates a mean by a sample; the first sample is the mean.
 fn smooth(mean: &mut f64, sample: f64, gain: f64) {
     *mean = if *mean == 0.0 { sample } else { *mean + gain * (sample - *mean) };
 }
@@ -357,7 +357,7 @@ impl LinkLaw for Shaper {
             smooth(&mut known.delay_s, rtt.as_secs_f64().max(SHORTEST_S), self.params.delay_gain);
         }
         if self.params.client {
-            // our choice: the rate of conversations that part the downstream link evenly, as a rate of Data
+            // our choice: the rate for conversations that share the downstream link equally, as a rate of Data
             let parts = self.active(self.conversations[talk as usize].down, cx.now());
             let rate = self.rate(talk, self.params.client_h, Some(parts), cx).0;
             if rate.is_finite() {
@@ -407,7 +407,7 @@ impl LinkLaw for Shaper {
 
 /// Size of an Interest before the first, in bytes [HOBHIS].
 const INTEREST: f64 = 40.0;
-/// Our choice: a delay of nothing would be divided by.
+/// Our choice: minimum delay, which is a divisor.
 const SHORTEST_S: f64 = 1e-6;
-/// Our choice: how often active conversations are counted.
+/// Our choice: interval of counting active conversations.
 const RECOUNT: Duration = Duration::from_millis(1);

@@ -1,4 +1,5 @@
-//! At the links: Interests of a flow leave at the fair rate of its Data. Routers shape; the Interests of an endpoint on the node pass.
+//! HR-ICP at links: Interests of a flow leave at the fair rate of its Data. Routers shape; Interests of an endpoint on the node are not
+//! delayed.
 
 use contract::{
     Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NameId, Packet, PortView, Setup, TransitCx,
@@ -12,23 +13,23 @@ use crate::shared::Lines;
 /// The shaper of a node.
 #[derive(Clone, Debug)]
 pub struct Shaper {
-    /// Empty rounds.
+    /// The initial state of a link.
     fresh: Rounds,
     room: u32,
-    /// Bytes that an Interest asks for.
+    /// Bytes of Data per Interest.
     data: u64,
-    /// By face.
+    /// Per face.
     faces: Vec<Face>,
     lanes: Lines,
     wake: Time,
     held: u32,
 }
 
-/// A link as the way of Data to consumers.
+/// A link on which Data leave to consumers.
 #[derive(Clone, Debug)]
 struct Face {
     rounds: Rounds,
-    /// Interests that wait for its Data.
+    /// Interests that wait for its credits.
     held: u32,
 }
 
@@ -46,7 +47,7 @@ impl Shaper {
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let (quantum, data) = (params.quantum.as_u64(), setup.segment.as_u64());
         Self {
-            // our choice: one Data packet at least, or a flow could never ask
+            // our choice: at least one Data packet, otherwise a flow could never request
             fresh: Rounds::new(quantum, quantum.max(data)),
             room: params.queue_limit,
             data,
@@ -64,7 +65,7 @@ impl Shaper {
         &mut self.faces[face.index()]
     }
 
-    /// Lets go what the credit of a flow permits.
+    /// Sends the Interests that the credit of a flow allows.
     fn serve(&mut self, down: FaceId, flow: u32, cx: &mut dyn LinkCx) {
         let Face { rounds, held } = &mut self.faces[down.index()];
         for lane in self.lanes.of_flow(down, NameId(flow)) {
@@ -90,19 +91,19 @@ impl Shaper {
 impl LinkLaw for Shaper {
     fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
-        // Data for an endpoint on the node cross no link
+        // Data for an endpoint on the node use no link
         let Some(port) = cx.face(way.from).link else { return Admission::Pass };
         let (flow, now, data, room) = (asked.name.prefix, cx.now(), self.data, self.room);
         let lane: LaneId = self.lanes.lane(way.from, flow, way.to);
         let waits = cx.lane(lane).packets;
         let face = self.face(way.from);
         face.advance(now, &port);
-        // Interests of a flow leave at the rate of its Data: each takes the credit of one   [MA24 Table 1, CCNPL]
+        // Interests of a flow leave at the rate of its Data: each uses the credit of one     [MA24 Table 1, CCNPL]
         if waits == 0 && face.rounds.admits(flow.0, data) {
             face.rounds.charge(flow.0, data);
             return Admission::Pass;
         }
-        // our choice: each flow has places of its own, so that a flow that asks for too much takes no places of others  [CGM12]
+        // our choice: a separate limit per flow, so that a flow with too many Interests does not displace others  [CGM12]
         if waits >= room {
             return Admission::Drop;
         }

@@ -1,37 +1,37 @@
-//! Deficit round robin over the Data of a link, and the credits of its flows. It is computed: the queue of the link itself may be a
-//! plain FIFO.
+//! Deficit round robin over the Data of a link, and the credits of its flows. It is computed beside the link's queue, which can be a plain
+//! FIFO.
 
 use std::collections::VecDeque;
 
 use units::{Duration, Rate, Time};
 
-/// The virtual queues of a link, one per flow, served in turns [SV95].
+/// The virtual queues of a link, one per flow [SV95].
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     quantum: u64,
     /// B: maximum credit of a flow.
     burst: u64,
     flows: Vec<Flow>,
-    /// Flows with Data, in the order of their turns. The first has its turn.
+    /// Flows with Data, in the order of their turns, the present one first.
     active: VecDeque<u32>,
     /// Bytes of the present turn.
     turn: u64,
-    /// When it ends; never where there is none.
+    /// End of the present turn; [`Time::NEVER`] if there is none.
     ends: Time,
-    /// Flows whose turn has ended since this was last emptied.
+    /// Flows whose turn has ended since this was last cleared.
     pub ended: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// Bytes of Data that wait.
+    /// Bytes of Data in the queue.
     backlog: u64,
-    /// Bytes of Data that may be asked for.
+    /// Bytes of Data that may be requested.
     credit: u64,
 }
 
 impl Rounds {
-    /// Nothing waits. A flow is served `quantum` bytes per round, and its credit is at most `burst`.
+    /// Empty queues. A flow is served `quantum` bytes per round, and its credit is at most `burst`.
     pub(super) const fn new(quantum: u64, burst: u64) -> Self {
         Self {
             quantum,
@@ -52,12 +52,12 @@ impl Rounds {
         &mut self.flows[flow as usize]
     }
 
-    /// When the present turn ends; never where no Data wait.
+    /// End of the present turn; [`Time::NEVER`] without Data.
     pub(super) const fn ends(&self) -> Time {
         self.ends
     }
 
-    /// Serves until now, at the rate of the link.
+    /// Serves the queues up to `now`, at the rate of the link.
     pub(super) fn advance(&mut self, now: Time, rate: Rate) {
         while self.ends <= now {
             let Some(flow) = self.active.pop_front() else { break };
@@ -65,7 +65,7 @@ impl Rounds {
             let served = self.flow(flow);
             served.backlog -= turn;
             if served.backlog == 0 {
-                // whose Data do not wait is not bottlenecked here: its counter is dropped   [CCNPL]
+                // a flow without queued Data has no bottleneck here: its counter is dropped      [CCNPL]
                 served.credit = burst;
             } else {
                 // credit = min(B, credit + quantum), once per round                         [CCNPL]
@@ -77,7 +77,7 @@ impl Rounds {
         }
     }
 
-    /// The first flow has its turn from `at` on.
+    /// Starts the turn of the first flow at `at`.
     fn begin(&mut self, at: Time, rate: Rate) {
         let Some(first) = self.active.front() else {
             self.ends = Time::NEVER;
@@ -87,7 +87,7 @@ impl Rounds {
         self.ends = at + takes(self.turn, rate).max(Duration::from_nanos(1));
     }
 
-    /// Data of a flow join the queue. To be called when [`Rounds::advance`] has been.
+    /// Adds Data of a flow to its queue. Call [`Rounds::advance`] first.
     pub(super) fn join(&mut self, flow: u32, bytes: u64, now: Time, rate: Rate) {
         let known = self.flow(flow);
         known.backlog += bytes;
@@ -97,20 +97,20 @@ impl Rounds {
                 self.begin(now, rate);
             }
         } else if self.active.front() == Some(&flow) {
-            // it comes while its flow has its turn
+            // it arrives in the turn of its flow
             let more = bytes.min(self.quantum - self.turn);
             self.turn += more;
             self.ends += takes(more, rate);
         }
     }
 
-    /// Whether a flow may ask for these bytes: it has the credit, or none of its Data wait.
+    /// Whether a flow may request these bytes: it has the credit, or no Data in its queue.
     pub(super) fn admits(&mut self, flow: u32, bytes: u64) -> bool {
         let Flow { backlog, credit } = *self.flow(flow);
         backlog == 0 || credit >= bytes
     }
 
-    /// It has asked for them.
+    /// Uses credit for requested bytes.
     pub(super) fn charge(&mut self, flow: u32, bytes: u64) {
         let known = self.flow(flow);
         if known.backlog > 0 {
@@ -119,11 +119,11 @@ impl Rounds {
     }
 }
 
-/// How long the link takes for these bytes.
+/// Serialisation time of these bytes.
 fn takes(bytes: u64, rate: Rate) -> Duration {
     let seconds = bytes as f64 * 8.0 / rate.as_bps_f64();
     Duration::from_secs_f64(seconds.min(LONGEST_S))
 }
 
-/// Our choice: so that a link next to nothing does not stop a flow for good.
+/// Our choice: a limit, so that a very slow link does not stop a flow permanently.
 const LONGEST_S: f64 = 10.0;

@@ -6,16 +6,16 @@ use units::{Bytes, Duration, Time};
 use super::Params;
 use crate::shared::Recent;
 
-/// Interest control with a variable timer.
+/// The congestion controller ICP: a window with a variable timer.
 #[derive(Clone, Debug)]
 pub struct Icp {
     segment: Bytes,
-    /// W.
+    /// The window W.
     window: u64,
     /// Data since the window last changed.
     good: u64,
     recent: Recent,
-    /// τ.
+    /// The timer τ.
     timer: Duration,
     decreased_at: Time,
     eta: u64,
@@ -39,7 +39,7 @@ impl Icp {
         }
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> u64 {
         self.window
     }
@@ -62,8 +62,8 @@ impl CongestionControl for Icp {
         if let Some(rtt) = ack.rtt {
             self.measure(rtt);
         }
-        // Data after their timer are delivered and make nothing grow                         [CCNPL]
-        // differs: neither do Data for which the window was not filled
+        // Data after their timer are delivered and do not increase the window              [CCNPL] differs: nor do Data for which the
+        // window was not full
         if late || ack.app_limited {
             return;
         }
@@ -76,11 +76,11 @@ impl CongestionControl for Icp {
     }
 
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-        // our choice: a refusal is heard as a timer is; a mark is not heard, since no source knows it
+        // our choice: a NACK counts as a timer; marks are ignored, because no source describes them
         if event.cause == Cause::Mark {
             return;
         }
-        // W ← ⌊W/2⌋, if that leaves one, at most once per τ, and not before there are 30 samples     [CCNPL]
+        // W ← ⌊W/2⌋, at least 1, at most once per τ, and not before there are 30 samples            [CCNPL]
         let kept = (self.window as f64 * self.beta) as u64;
         let again = cx.now().saturating_since(self.decreased_at) > self.timer;
         if kept >= 1 && again && self.recent.is_full() {
@@ -101,7 +101,7 @@ impl CongestionControl for Icp {
     }
 }
 
-/// Our choice: what takes just as long as the timer is not late, as on a path whose round-trip time never changes.
+/// Our choice: Data that take exactly as long as the timer are not late, as on a path with constant round-trip time.
 const MOMENT: Duration = Duration::from_nanos(1);
-/// Our choice: far above any path, so that a path without loss does not overflow.
+/// Maximum window. Our choice: far above any path, so that growth without loss does not overflow.
 const WIDEST: u64 = 1 << 24;

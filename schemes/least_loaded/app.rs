@@ -1,4 +1,4 @@
-//! The choice of the route that moves, and of its new next hop.
+//! The app: selects the route that moves, and its new next hop.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use super::Params;
 #[derive(Clone, Debug)]
 pub struct App {
     params: Params,
-    /// When a route of each node was last moved.
+    /// Time of the last move at each node.
     moved: BTreeMap<NodeId, Time>,
 }
 
-/// A destination that could move, and what the loads would be then.
+/// A possible move, and the resulting load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Move {
     to: NodeId,
     via: PortId,
-    /// The greater of what is left at the congested port and of what the new path would have.
+    /// The maximum of the remaining load of the congested port and the load of the new path.
     load: f64,
 }
 
@@ -30,7 +30,7 @@ impl App {
         Self { params: params.clone(), moved: BTreeMap::new() }
     }
 
-    /// The best move off a port; `None` where none gains enough.
+    /// The best move off a port; `None` if none improves the load sufficiently.
     fn best(&self, port: PortId, cx: &mut AppCx<'_, '_>) -> Option<(NodeId, Move)> {
         let (net, cache, now) = (cx.net(), cx.cache(), cx.now());
         let here = net.link(port)?;
@@ -41,7 +41,7 @@ impl App {
         let mut best: Option<Move> = None;
         for &Share { what, bytes } in &seen.shares {
             let Traffic::Node(to) = what else { continue };
-            // what the destination has of the load, as a rate
+            // the destination's part of the load, as a rate
             let part = present * f64::from(bytes) / total.max(1) as f64;
             let bits = part * here.rate.as_bps_f64();
             for other in net.links_from(here.from).filter(|link| link.port != port) {
@@ -57,7 +57,7 @@ impl App {
         best.filter(|best| best.load + self.params.margin <= present).map(|best| (here.from, best))
     }
 
-    /// The maximum load on a path if `bits` per second more took it; `None` where one is not known.
+    /// The maximum load on a path with `bits` per second added; `None` if a load is unknown.
     fn heaviest(&self, path: &[PortId], bits: f64, cx: &AppCx<'_, '_>) -> Option<f64> {
         let net = cx.net();
         let mut max: f64 = 0.0;
@@ -65,7 +65,7 @@ impl App {
             let link = net.link(*port)?;
             let load = match cx.cache().fresh(*port, cx.now(), self.params.max_age) {
                 Some(seen) => ratio(seen.status.load),
-                // hosts do not report, and have no other way than their own
+                // hosts do not report, and have only one link
                 None if !net.has_agent(link.from) => 0.0,
                 None => return None,
             };
@@ -94,8 +94,7 @@ impl contract::App for App {
     }
 }
 
-/// The ports that packets for `to` take from `first` on, by the routes as they are; `None` where they are not known or lead back to
-/// `origin`.
+/// The ports of the route to `to` from `first` on; `None` if they are unknown or return to `origin`.
 fn route(net: &Net, first: PortId, to: NodeId, origin: NodeId) -> Option<Vec<PortId>> {
     let mut ports = vec![first];
     let mut at = net.link(first)?.to;

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Segments};
 use super::Params;
 use crate::shared::Delays;
 
-/// The sender's side of LEDBAT; the receiver's is the timestamps that TCP carries anyway.
+/// The congestion controller LEDBAT. It needs only TCP timestamps of the receiver.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     params: Params,
@@ -28,12 +28,12 @@ impl Ledbat {
         law
     }
 
-    /// The window.
+    /// The congestion window.
     pub fn window(&self) -> Segments {
         Segments(self.window)
     }
 
-    /// What the law estimates that the queue adds to the delay.
+    /// The estimated queueing delay.
     pub fn queue_delay(&self) -> Duration {
         self.delays.queueing()
     }
@@ -51,7 +51,7 @@ impl CongestionControl for Ledbat {
         }
         let queueing = self.delays.queueing();
         cx.probe("queue_delay", queueing.as_secs_f64());
-        // differs: while losses are repaired the window stands still, as TCP's does
+        // differs: no growth in recovery, as in TCP
         if ack.recovering {
             return;
         }
@@ -69,7 +69,7 @@ impl CongestionControl for Ledbat {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         if event.cause == Cause::Timeout {
-            // cwnd = 1·MSS; that the timeout doubles is the transport's                    [RFC6817 §2.4.2: CTO]
+            // cwnd = 1·MSS; the transport doubles the timeout                              [RFC6817 §2.4.2: CTO]
             self.set(LOSS_WINDOW);
         } else if event.first {
             // once per round trip: cwnd = min(cwnd, max(cwnd/2, MIN_CWND·MSS))             [RFC6817 §2.4.2]
@@ -81,11 +81,11 @@ impl CongestionControl for Ledbat {
         Allowance::window(self.allowed)
     }
 
-    /// After a silence the window is at most the initial one [RFC5681 §4.1].
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1].
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.params.init_cwnd));
     }
 }
 
-/// Window that a timeout leaves, in segments.
+/// Window after a timeout, in segments.
 const LOSS_WINDOW: f64 = 1.0;

@@ -6,25 +6,25 @@ use units::{Bytes, Duration, Segments, Time};
 use super::Params;
 use crate::shared::Delays;
 
-/// The sender's side of LEDBAT++, which needs no other.
+/// The congestion controller LEDBAT++, which needs no support of the receiver.
 #[derive(Clone, Debug)]
 pub struct LedbatPp {
     params: Params,
     /// In segments.
     window: f64,
-    /// Slow start leads up to here; infinite before the first ends.
+    /// Slow-start threshold; infinite before the end of the first slow start.
     threshold: f64,
     /// The window in bytes.
     allowed: Bytes,
     segment: Bytes,
     delays: Delays,
-    /// Smoothed.
+    /// Smoothed round-trip time.
     rtt: Duration,
-    /// When the next slowdown begins; [`Time::NEVER`] while none is due.
+    /// Start of the next slowdown; [`Time::NEVER`] while none is planned.
     slowdown_at: Time,
-    /// When the present one began.
+    /// Start of the present slowdown.
     slowed_at: Option<Time>,
-    /// Until then the window is held at its minimum.
+    /// The window stays at its minimum until then.
     frozen_until: Time,
 }
 
@@ -47,17 +47,17 @@ impl LedbatPp {
         law
     }
 
-    /// The window.
+    /// The congestion window.
     pub fn window(&self) -> Segments {
         Segments(self.window)
     }
 
-    /// When the next slowdown begins; [`Time::NEVER`] while none is due.
+    /// Start of the next slowdown; [`Time::NEVER`] while none is planned.
     pub fn next_slowdown(&self) -> Time {
         self.slowdown_at
     }
 
-    /// Share of Reno's growth, by the round-trip time of an empty queue.
+    /// The gain relative to Reno, from the round-trip time of an empty queue.
     pub fn gain(&self) -> f64 {
         // GAIN = 1/min(16, ⌈2·TARGET/base⌉)                                                [LEDBATPP §4.2]
         let base = self.delays.base().unwrap_or(0).max(1) as u64;
@@ -70,11 +70,11 @@ impl LedbatPp {
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 
-    /// The window leads no longer up to the threshold: it is time to think of the next slowdown.
+    /// Ends slow start and plans the next slowdown.
     fn end_slow_start(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         if let Some(began) = self.slowed_at.take() {
-            // the next after nine times what this one took, from its beginning to where the window was  [LEDBATPP §4.4]
+            // the next slowdown after nine times the duration of this one, from its start until the window is restored  [LEDBATPP §4.4]
             let took = now.saturating_since(began);
             self.slowdown_at = now + took.scaled(self.params.interval);
             cx.event("slowdown", took.as_secs_f64());
@@ -87,7 +87,7 @@ impl LedbatPp {
     fn grow(&mut self, ack: &Ack, queueing: Duration, cx: &mut Cx<'_>) {
         let acked = ack.bytes.in_segments(self.segment).0;
         if self.window < self.threshold {
-            // the first slow start ends at 3/4 of the target; later ones end where they were   [LEDBATPP §4.1]
+            // the first slow start ends at 3/4 of the target; later ones at the former window  [LEDBATPP §4.1]
             let full = queueing > self.params.target.scaled(self.params.exit_share);
             if full && self.threshold == f64::INFINITY {
                 self.threshold = self.window;
@@ -110,13 +110,13 @@ impl CongestionControl for LedbatPp {
         let now = cx.now();
         self.rtt = ack.rtt_smoothed;
         if let Some(rtt) = ack.rtt {
-            // differs from LEDBAT: round-trip times, so that no clock but our own is needed    [LEDBATPP §4.5]
+            // differs from LEDBAT: round-trip times, which need only one clock                 [LEDBATPP §4.5]
             let nanos = i64::try_from(rtt.as_nanos()).unwrap_or(i64::MAX);
             self.delays.take(nanos, ack.rtt_smoothed, now);
         }
         let queueing = self.delays.queueing();
         cx.probe("queue_delay", queueing.as_secs_f64());
-        // differs: while losses are repaired the window stands still, as TCP's does
+        // differs: no growth in recovery, as in TCP
         if ack.recovering || now < self.frozen_until {
             return;
         }
@@ -139,7 +139,7 @@ impl CongestionControl for LedbatPp {
             }
             return;
         }
-        // a window that is not filled says nothing
+        // no growth with a window that is not full
         if !ack.app_limited {
             self.grow(ack, queueing, cx);
         }
@@ -149,7 +149,7 @@ impl CongestionControl for LedbatPp {
         let min = self.params.min_cwnd;
         if event.first {
             if cx.now() < self.frozen_until {
-                // what is lost now left before the slowdown: half of the window that was           [RFC6817 §2.4.2]
+                // the lost packets were sent before the slowdown: half of the former window        [RFC6817 §2.4.2]
                 self.threshold = (self.threshold / 2.0).max(min);
             } else {
                 // half, at most once per round trip                                                [RFC6817 §2.4.2]
@@ -170,7 +170,7 @@ impl CongestionControl for LedbatPp {
         Allowance::window(self.allowed)
     }
 
-    /// After a silence the window is at most the initial one; the queue has been empty meanwhile [RFC5681 §4.1].
+    /// After an idle time, in which the queue was empty, the window is at most the initial window [RFC5681 §4.1].
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.params.min_cwnd));
     }
@@ -184,5 +184,5 @@ impl CongestionControl for LedbatPp {
     }
 }
 
-/// Window that a timeout leaves, in segments.
+/// Window after a timeout, in segments.
 const LOSS_WINDOW: f64 = 1.0;

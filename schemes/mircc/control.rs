@@ -6,11 +6,11 @@ use units::Rate;
 use super::Params;
 use crate::shared::offer;
 
-/// The consumer's law [KATO §3.1].
+/// The consumer's part [KATO §3.1].
 #[derive(Clone, Debug)]
 pub struct Control {
     rate: Rate,
-    /// It starts at the rate of its node's link.
+    /// Whether it starts at the rate of its node's link.
     starts_at_capacity: bool,
 }
 
@@ -31,7 +31,7 @@ impl CongestionControl for Control {
         }
     }
 
-    /// Nothing: what the network can bear, the next Data says.
+    /// No effect: the next Data carry the rate of the network.
     fn on_congestion(&mut self, _event: &Congestion, _cx: &mut Cx<'_>) {}
 
     fn allowance(&self) -> Allowance {
@@ -39,7 +39,7 @@ impl CongestionControl for Control {
     }
 
     fn on_access(&mut self, capacity: Rate) {
-        // R of the own node's upstream link is C as long as it is idle, and the node is a forwarder too   [MIRCC]
+        // R of an idle upstream link is C, and the consumer's node is a forwarder as well   [MIRCC]
         if self.starts_at_capacity {
             self.rate = capacity;
         }

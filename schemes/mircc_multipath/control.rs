@@ -6,7 +6,7 @@ use units::Rate;
 use super::paths::Paths;
 use super::{Params, words};
 
-/// The consumer's law [MIRCC].
+/// The consumer's part [MIRCC].
 #[derive(Clone, Debug)]
 pub struct Control {
     params: Box<Params>,
@@ -37,7 +37,7 @@ impl CongestionControl for Control {
         cx.probe("known_paths", count);
     }
 
-    /// Nothing: what the network can bear, the next Data says.
+    /// No effect: the next Data carry the rates of the network.
     fn on_congestion(&mut self, _event: &Congestion, _cx: &mut Cx<'_>) {}
 
     fn allowance(&self) -> Allowance {

@@ -7,13 +7,13 @@ use units::Time;
 use super::words::Offer;
 use super::{Classes, Params};
 
-/// What is known of the paths of one flow.
+/// The state of the paths of one flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
     known: Vec<Path>,
 }
 
-/// One path, told by its first link.
+/// A path, identified by its first link.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     face: FaceId,
@@ -23,24 +23,24 @@ struct Path {
     heard_at: Time,
 }
 
-/// What a flow sends over one path, in bit/s.
+/// The rate of a flow over one path, in bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Share {
-    /// As the first class.
+    /// In the first class.
     pub(crate) primary: f64,
-    /// As the second.
+    /// In the second class.
     pub(crate) secondary: f64,
 }
 
 impl Share {
-    /// Both.
+    /// Sum of both classes.
     pub(crate) fn total(self) -> f64 {
         self.primary + self.secondary
     }
 }
 
 impl Paths {
-    /// Data came.
+    /// Takes the rates in Data.
     pub(crate) fn hear(&mut self, offer: &Offer, now: Time) {
         let path = Path {
             face: offer.path,
@@ -57,12 +57,12 @@ impl Paths {
         }
     }
 
-    /// Whether Data ever came by `face`.
+    /// Whether Data have arrived on `face`.
     pub(crate) fn knows(&self, face: FaceId) -> bool {
         self.known.iter().any(|path| path.face == face)
     }
 
-    /// What is to be sent over each path from which was heard lately, lower faces first.
+    /// The rates over each path with recent Data, sorted by face.
     pub(crate) fn shares(&self, params: &Params, now: Time) -> impl Iterator<Item = (FaceId, Share)> + '_ {
         let patience = params.path_timeout;
         let fresh = move |path: &&Path| now.saturating_since(path.heard_at) <= patience;

@@ -3,27 +3,27 @@
 use contract::{FaceId, Label};
 use units::Rate;
 
-/// What Data offers.
+/// The rates in Data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// To the first class.
+    /// For the first class.
     pub(crate) primary: Rate,
-    /// To the second.
+    /// For the second class.
     pub(crate) secondary: Rate,
-    /// The link by which it came to the node that stamped last; at a consumer, its path.
+    /// The link on which they arrived at the last node; at a consumer, its path.
     pub(crate) path: FaceId,
 }
 
 /// Class of an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Its flow's fair share.
+    /// The fair share of its flow.
     Primary,
-    /// What others leave.
+    /// Capacity that other flows leave unused.
     Secondary,
 }
 
-/// What a Data packet offers; `None` where no forwarder has stamped it, or where the label is not ours.
+/// The rates in a Data packet; `None` if no forwarder has set them, or the label is not one of these.
 #[inline]
 pub(crate) fn offered(label: Label) -> Option<Offer> {
     match label.0 {
@@ -40,7 +40,7 @@ pub(crate) fn offered(label: Label) -> Option<Offer> {
     }
 }
 
-/// Lowers the offers of a Data packet to those of the link that it came by, and says which link that is.
+/// Lowers the rates of a Data packet to those of its incoming link, and sets the link.
 #[inline]
 pub(crate) fn stamp(label: &mut Label, own: Offer) {
     let before = offered(*label);
@@ -53,7 +53,7 @@ pub(crate) fn stamp(label: &mut Label, own: Offer) {
     ]);
 }
 
-/// The class of an Interest; what says nothing is of the first.
+/// The class of an Interest; the first if the label has none.
 #[inline]
 pub(crate) fn class(label: Label) -> Class {
     if label == SECONDARY { Class::Secondary } else { Class::Primary }

@@ -6,13 +6,13 @@ use units::{Bytes, Segments};
 use super::Params;
 
 contract::choice! {
-    /// How a consumer's window moves.
+    /// How a consumer's window changes.
     pub enum Window {
-        /// One segment more per window of Data, half of it after a NACK or a loss, once per window.
+        /// +1 segment per window of Data, half after a NACK or a loss, once per window.
         Aimd = "aimd",
-        /// One segment more with every Data; only a loss takes it back to where it began. The network does the limiting.
+        /// +1 segment per Data; a loss resets it to the initial window. The network limits the flow.
         Additive = "additive",
-        /// One segment more with every Data, one less with every NACK, back to the beginning after a loss.
+        /// +1 segment per Data, −1 per NACK; a loss resets it to the initial window.
         Counting = "counting",
     }
 }
@@ -44,14 +44,14 @@ impl Consumer {
         law
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         Segments(self.window)
     }
 
     #[inline]
     fn set(&mut self, window: f64) {
-        // differs: a window of nothing, which is asked for again twice a second, is one of one segment
+        // differs: the source allows a window of zero, which it probes twice per second; the minimum is one segment here
         self.window = window.min(self.max).max(1.0);
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
@@ -74,11 +74,11 @@ impl CongestionControl for Consumer {
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         let kept = match (self.law, event.cause) {
-            // our choice: half, once per window; a mark as well
+            // our choice: half, once per window; the same after a mark
             (Window::Aimd, _) if event.first => self.window / 2.0,
             // W ← W − 1 with each NACK                                                   [YIC]
             (Window::Counting, Cause::Refused) => self.window - 1.0,
-            // a timeout takes the window back to the initial one                         [CAWKA, YIC]
+            // a timeout resets the window to the initial one                             [CAWKA, YIC]
             (Window::Additive | Window::Counting, Cause::Loss | Cause::Timeout) => self.initial,
             _ => return,
         };

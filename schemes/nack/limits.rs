@@ -6,22 +6,22 @@ use units::{Rate, Time};
 use super::Params;
 
 contract::choice! {
-    /// What limits a face.
+    /// The kind of limit of a face.
     pub enum Form {
-        /// How many Interests are out: the limit.
+        /// The number of pending Interests.
         Window = "window",
-        /// How fast they leave: a leaky bucket as deep as the limit, which drains in the time that the limit is computed with.
+        /// The rate of Interests: a leaky bucket with the limit as its depth, which drains within the assumed round-trip time.
         Rate = "rate",
-        /// Nothing.
+        /// No limit.
         None = "none",
     }
 }
 
-/// What all limits of a node have in common.
+/// The common properties of all limits of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rules {
     form: Form,
-    /// The round-trip time that a limit is computed with, in seconds.
+    /// The assumed round-trip time, in seconds.
     rtt_s: f64,
     adapt: bool,
     rtts: f64,
@@ -44,7 +44,7 @@ impl Rules {
 /// The limit of a face.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limit {
-    /// Packets per second that the link brings back.
+    /// Packets per second that the link can return.
     capacity: f64,
     /// L, in packets.
     pub limit: f64,
@@ -52,13 +52,13 @@ pub(super) struct Limit {
     max: f64,
     /// Smoothed round-trip time of the face, in seconds; 0 before the first.
     rtt_s: f64,
-    /// What is in the bucket, in packets.
+    /// Level of the bucket, in packets.
     level: f64,
     drained_at: Time,
 }
 
 impl Limit {
-    /// Of a face whose link brings back `rate_in`.
+    /// The limit of a face whose link returns `rate_in`.
     pub(super) fn new(rate_in: Rate, rules: &Rules) -> Self {
         // B = C/8/(1100 + 40)·RTT                                                        [CAWKA, YIC]
         let capacity = rate_in.as_bps_f64() / 8.0 / rules.packet;
@@ -66,11 +66,11 @@ impl Limit {
         Self { capacity, limit: max, max, rtt_s: 0.0, level: 0.0, drained_at: Time::ZERO }
     }
 
-    /// Whether one more Interest may leave while `out` are out; then it is counted.
+    /// Whether another Interest may be sent while `out` are pending; if so, counts it.
     pub(super) fn borrow(&mut self, out: u32, now: Time, rules: &Rules) -> bool {
         match rules.form {
             Form::None => true,
-            // differs: of a limit with a fraction the fraction is not used
+            // differs: the fraction of a limit is not used
             Form::Window => f64::from(out) + 1.0 <= self.limit,
             Form::Rate => {
                 // level drains at L/RTT; an Interest conforms if depth − level ≥ 1       [YIC]
@@ -78,7 +78,7 @@ impl Limit {
                 let drain = self.limit / self.reckoned(rules);
                 self.level = (self.level - seconds * drain).max(0.0);
                 self.drained_at = now;
-                // what fell short by a rounding conforms
+                // a difference by rounding conforms
                 let conforms = self.limit - self.level >= 1.0 - 1e-9;
                 self.level += if conforms { 1.0 } else { 0.0 };
                 conforms
@@ -86,12 +86,12 @@ impl Limit {
         }
     }
 
-    /// The round-trip time that the limit is computed with, in seconds.
+    /// The round-trip time for the limit, in seconds.
     fn reckoned(&self, rules: &Rules) -> f64 {
         if rules.adapt && self.rtt_s > 0.0 { rules.rtts * self.rtt_s } else { rules.rtt_s }
     }
 
-    /// Data came from the face, after this round-trip time in seconds if that is known.
+    /// Takes Data from the face, with their round-trip time in seconds if it is known.
     pub(super) fn on_data(&mut self, rtt_s: Option<f64>, rules: &Rules) {
         if !rules.adapt {
             return;
@@ -105,11 +105,11 @@ impl Limit {
         self.limit = (self.limit + 1.0).min(self.max);
     }
 
-    /// The face refused.
+    /// Takes a NACK from the face.
     pub(super) fn on_nack(&mut self, rules: &Rules) {
         if rules.adapt {
-            // L ← L − 1                                                                  [YIC]
-            // differs: one at least, since a face that nothing is sent to is never heard of again
+            // L ← L − 1                                                                  [YIC] differs: at least one, because a face
+            // without Interests would never get Data
             self.limit = (self.limit - 1.0).max(1.0);
         }
     }

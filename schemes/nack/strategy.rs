@@ -8,36 +8,36 @@ use super::Params;
 use super::limits::{Limit, Rules};
 use crate::shared::{Red, RedRules, asks_again, forget_one};
 
-/// What is known of a next hop. The third colour of the paper, red, is for faces that are down, which a forwarder here does not know.
+/// The status of a next hop. The paper's third one, red, is for faces that are down, which this forwarder does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// It may work.
+    /// It is unknown whether it works.
     #[default]
     Yellow,
-    /// It brought Data, and has neither refused nor been silent since.
+    /// It returned Data, and no NACK or timeout since.
     Green,
 }
 
-/// Stateful forwarding, of a node.
+/// The strategy of a node.
 #[derive(Clone, Debug)]
 pub struct Strategy {
     params: Params,
     rules: Rules,
-    /// By face: `None` where it was not looked at yet, and for endpoints.
+    /// Per face; `None` before its first use, and for endpoints.
     limits: Vec<Option<Limit>>,
     early: Vec<Red>,
     /// By number of the FIB entry: the green faces.
     green: Vec<Vec<FaceId>>,
 }
 
-/// What came of looking for a face.
+/// The result of a search for a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// One took the Interest.
+    /// The Interest was sent.
     Face,
-    /// All that could be asked were at their limits, or said no.
+    /// All usable faces were at their limits, or refused.
     Full,
-    /// There was none to ask.
+    /// There was no usable face.
     None,
 }
 
@@ -87,7 +87,7 @@ impl Strategy {
         limit.as_mut()
     }
 
-    /// Sends the Interest to the best face that `may` lets and that can take it.
+    /// Sends the Interest to the best face for which `may` is true and that is below its limit.
     fn forward(
         &mut self,
         pending: Pending,
@@ -132,12 +132,12 @@ impl contract::Strategy for Strategy {
             forget_one(pending, cx);
             return;
         }
-        // who asks beside others waits with them; who requests again has it retransmitted       [CAWKA]
+        // an Interest of a new downstream waits with the others; one of the same downstream is retransmitted  [CAWKA]
         if !interest.is_new && !again {
             return;
         }
         let found = self.forward(pending, fib, cx, |face, cx| cx.awaited_by(pending, face).is_none());
-        // differs: that no face is left is said as congestion, or as no route where there was none; the paper has a code of its own
+        // differs: the NACK has the reason congestion, or no route if there was none; the paper has a separate code
         let reason = if found == Found::Full { NackReason::Congestion } else { NackReason::NoRoute };
         if found != Found::Face && !Self::waits(pending, cx) {
             cx.send_nacks(pending, reason);
@@ -155,7 +155,7 @@ impl contract::Strategy for Strategy {
     }
 
     fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        // a duplicate says nothing of the face
+        // a duplicate shows nothing about the face
         if nack.reason != NackReason::Duplicate {
             self.set(fib, nack.from, Status::Yellow);
         }
@@ -165,7 +165,7 @@ impl contract::Strategy for Strategy {
             let value = limit.limit;
             cx.probe("limit", value);
         }
-        // all that were asked said no: those that were not asked, or the end              [YAMWZZ13, CAWKA]
+        // all used faces refused: tries the others, or ends                                 [YAMWZZ13, CAWKA]
         let Some(reason) = cx.all_refused(nack.pending) else { return };
         let pending = nack.pending;
         let found = self.forward(pending, fib, cx, |face, cx| {
@@ -194,8 +194,8 @@ impl Strategy {
         if self.early.len() <= from.index() {
             self.early.resize(from.index() + 1, Red::default());
         }
-        // random early detection on the queue that the Data would join                       [YIC]
-        // differs: with every Interest that comes in, not with every packet that joins the queue, which a strategy does not see
+        // random early detection on the queue that the Data would join                       [YIC] differs: at every arriving Interest
+        // instead of every packet in the queue, which a strategy does not observe
         let Params { early_weight: gain, early_min_th: min, early_max_th: max, early_max_p: share, .. } =
             self.params;
         let waiting = link.backlog.packets;

@@ -11,13 +11,13 @@ use crate::shared::shortest;
 #[derive(Clone, Debug)]
 pub struct App {
     rules: Rules,
-    /// Prefixes that were moved.
+    /// Prefixes that were moved at some time.
     moved: BTreeSet<NameId>,
-    /// Next hops that were ordered: what the net says of them may be late.
+    /// Next hops that were ordered; the net may not show them yet.
     ordered: BTreeMap<(NodeId, NameId), PortId>,
 }
 
-/// Where a prefix can be moved.
+/// A node at which a prefix can be moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shunt {
     /// The shunt router.
@@ -39,13 +39,13 @@ impl App {
         self.rules.state(ratio(status.load), status.backlog, ratio(status.occupancy)) == State::Mild
     }
 
-    /// The next hop that a prefix takes at a node, orders that are under way included.
+    /// The next hop of a prefix at a node, with pending orders.
     fn first_hop(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Option<PortId> {
         let known = || cx.net().hops(node, prefix).first().map(|hop| hop.port);
         self.ordered.get(&(node, prefix)).copied().or_else(known)
     }
 
-    /// The shunt router: the first one downstream of a congested link that could ask for the prefix elsewhere [SIEVE §4.2.1].
+    /// The shunt router: the first node downstream of a congested link that could request the prefix on another path [SIEVE §4.2.1].
     fn shunt(&self, prefix: NameId, congested: PortId, cx: &mut AppCx<'_, '_>) -> Option<Shunt> {
         let net = cx.net();
         let mut met = BTreeSet::new();
@@ -58,13 +58,13 @@ impl App {
             operation(Count::Searching, 1, cx);
             let node = link.to;
             let candidates = self.candidates(node, prefix, cx);
-            // its Data come over the link, since that is where it asks
+            // its Data use the link if its Interests use the other direction
             let asks_here = self.first_hop(node, prefix, cx) == Some(link.back);
             if asks_here && candidates.len() > 1 && net.has_agent(node) {
                 let allowed = self.allowed(candidates, node, prefix, link.back, cx);
                 return Some(Shunt { node, present: link.back, allowed });
             }
-            // on to where the Data go
+            // continues to the consumers
             for on in net.links_from(node).filter(|on| on.to != link.from) {
                 let seen = cx.cache().fresh(on.port, cx.now(), self.rules.max_age);
                 if seen.is_some_and(|seen| carries(seen, prefix)) {
@@ -75,7 +75,7 @@ impl App {
         None
     }
 
-    /// Next hops of a node that could be asked for a prefix. One that its Data leave by is none: it asks this node.
+    /// Next hops of a node for a prefix, without those on which its Data leave, because they request from this node.
     fn candidates(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Vec<PortId> {
         let asks = |port: &PortId| {
             let seen = cx.cache().fresh(*port, cx.now(), self.rules.max_age);
@@ -85,8 +85,8 @@ impl App {
         hops.filter(|port| !asks(port) && self.path(node, prefix, *port, cx).is_some()).collect()
     }
 
-    /// The path that Interests take from a node by one of its next hops, orders that are under way included; `None` where it comes back or
-    /// ends nowhere. Without orders it is the shortest one from that next hop.
+    /// The path of Interests from a node through one of its next hops, with pending orders; `None` if it returns to the node or ends.
+    /// Without orders it is the shortest path from that next hop.
     fn path(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &AppCx<'_, '_>) -> Option<Vec<PortId>> {
         let net = cx.net();
         let origin = net.origins.get(&prefix)?;
@@ -98,7 +98,7 @@ impl App {
                 return None;
             }
             let Some(next) = self.first_hop(link.to, prefix, cx) else {
-                // nobody knows what a node without an agent does: the best it can
+                // a node without an agent is assumed to use the shortest path
                 path.extend(shortest(net, link.to, origin, node)?);
                 return Some(path);
             };
@@ -127,13 +127,13 @@ impl App {
         others.filter(|port| evens_out(n(present), n(*port), moved)).collect()
     }
 
-    /// The next hop that was ordered of a node.
+    /// The next hop that was ordered at a node.
     #[cfg(test)]
     pub(crate) fn orders_to(&self, node: NodeId, prefix: NameId) -> Option<PortId> {
         self.ordered.get(&(node, prefix)).copied()
     }
 
-    /// How many prefixes with traffic take each next hop of a node.
+    /// Number of prefixes with traffic on each next hop of a node.
     fn taken(&self, node: NodeId, cx: &AppCx<'_, '_>) -> BTreeMap<PortId, usize> {
         let net = cx.net();
         let inwards =
@@ -148,17 +148,17 @@ impl App {
         taken
     }
 
-    /// The metric of a next hop: that of the worst link of its path to the nearest producer [SIEVE eq. 3]. `None` where there is no path,
-    /// or where nothing is known of one of its links.
+    /// The metric of a next hop: that of the worst link of its path to the nearest producer [SIEVE eq. 3]. `None` if there is no path, or a
+    /// link of it is unknown.
     fn metric(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &mut AppCx<'_, '_>) -> Option<f64> {
         let net = cx.net();
         let mut max: f64 = 0.0;
         for port in self.path(node, prefix, hop, cx)? {
             operation(Count::Switching, 1, cx);
-            // Data come the other way
+            // Data use the other direction
             let data = net.link(net.link(port)?.back)?;
             let Some(seen) = cx.cache().fresh(data.port, cx.now(), self.rules.max_age) else {
-                // our choice: a node that never reports is taken for idle, one that has fallen silent for unknown
+                // our choice: a node that never reported counts as idle, one whose reports are stale as unknown
                 if net.has_agent(data.from) {
                     return None;
                 }
@@ -188,7 +188,7 @@ impl App {
             };
             costs.push(Hop { port, cost });
         }
-        // the cheapest first; the present one before its equals
+        // lowest cost first; the present next hop first among equals
         costs.sort_by_key(|hop| hop.cost);
         if costs[0].port != shunt.present {
             self.moved.insert(prefix);
@@ -196,7 +196,7 @@ impl App {
             cx.event("metric_taken", f64::from(costs[0].cost) / f64::from(cost(1.0)));
         }
         self.ordered.insert((shunt.node, prefix), costs[0].port);
-        // an order holds the cheapest four; any others stay behind these as they were
+        // an order contains the first four; the others stay behind them unchanged
         cx.order(shunt.node, Order::NextHops { prefix, hops: Hops::new(&costs) });
     }
 }
@@ -209,7 +209,7 @@ impl contract::App for App {
 
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         operation(Count::Filtering, 1, cx);
-        // without a status that is new enough nothing tells mild from severe
+        // without a recent status, mild and severe congestion cannot be distinguished
         let Some(seen) = cx.cache().fresh(port, cx.now(), self.rules.max_age) else { return };
         let mild = self.passes(seen);
         cx.event(if mild { "signal_mild" } else { "signal_sieved" }, f64::from(port.0));
@@ -240,7 +240,7 @@ fn operation(of: Count, n: u64, cx: &mut AppCx<'_, '_>) {
     cx.count(Count::Operations, n);
 }
 
-/// Prefixes whose Data crossed a port.
+/// Prefixes whose Data used a port.
 fn prefixes(seen: &Seen) -> impl Iterator<Item = NameId> + '_ {
     seen.shares.iter().filter_map(|share| match share.what {
         Traffic::Prefix(prefix) => Some(prefix),

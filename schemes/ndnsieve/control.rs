@@ -5,7 +5,7 @@ use units::{Bytes, Time};
 
 use super::rules::Rules;
 
-/// The consumer's window [SIEVE §4.3].
+/// The consumer's part [SIEVE §4.3].
 #[derive(Clone, Debug)]
 pub struct Control {
     data: Bytes,
@@ -14,20 +14,20 @@ pub struct Control {
     phase: Phase,
 }
 
-/// How marks are heard.
+/// The treatment of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Every Data packet counts, always.
+    /// Every Data packet changes the window, always.
     EveryData,
-    /// Every Data packet counts, until the first mark.
+    /// Every Data packet changes the window, until the first mark.
     Start,
-    /// What was asked for too much drains: marks count one by one, until the first Data without.
+    /// Excess data in flight drain: marks reduce the window one by one, until the first Data without a mark.
     Drain,
-    /// A round counts once. It ends with Data that was asked for after it began.
+    /// The window changes once per round. A round ends with Data whose Interest was sent after its start.
     Rounds {
-        /// When it began.
+        /// Start of the round.
         since: Time,
-        /// Some Data of it was marked.
+        /// Whether Data of the round were marked.
         marked: bool,
     },
 }
@@ -36,7 +36,7 @@ impl Control {
     pub(crate) fn new(rules: &Rules, setup: &Setup) -> Self {
         Self {
             data: setup.segment,
-            // the window of a consumer of ndnSIM starts at 1; what the scenario says goes before
+            // a consumer of ndnSIM starts with a window of 1; the scenario's setting has priority
             window: (setup.initial_window.as_u64() / setup.segment.as_u64().max(1)).max(1),
             phase: if rules.rounds { Phase::Start } else { Phase::EveryData },
         }
@@ -64,7 +64,7 @@ impl CongestionControl for Control {
         let now = cx.now();
         match self.phase {
             Phase::EveryData => self.step(ack.marked),
-            // differs: until the first mark every Data packet counts, and what was too much drains mark by mark
+            // differs: until the first mark every Data packet changes the window, then the excess drains mark by mark
             Phase::Start => {
                 self.step(ack.marked);
                 if ack.marked {
@@ -73,10 +73,10 @@ impl CongestionControl for Control {
             }
             Phase::Drain if ack.marked => self.step(true),
             Phase::Drain => self.phase = Phase::Rounds { since: now, marked: false },
-            // differs: afterwards the window moves once a round, up unless some Data of the round was marked
+            // differs: afterwards the window changes once per round, up unless Data of the round were marked
             Phase::Rounds { since, marked } => {
                 let marked = marked || ack.marked;
-                // what was asked for twice may have been asked for before the round
+                // the first Interest of a retransmitted segment may be from before the round
                 let ended = ack.rtt.is_some() && ack.sent_at > since;
                 if ended {
                     self.step(marked);
@@ -89,7 +89,7 @@ impl CongestionControl for Control {
         }
     }
 
-    /// Nothing: marks are heard with their Data, and a timeout is our addition, which leaves the window as it is.
+    /// No effect: marks are handled with their Data, and a timeout, which is our addition, does not change the window.
     fn on_congestion(&mut self, _event: &Congestion, _cx: &mut Cx<'_>) {}
 
     #[inline]

@@ -6,24 +6,24 @@ use units::{Duration, Time};
 use super::rules::Rules;
 use crate::shared::filled;
 
-/// The part at the links [SIEVE §4.1].
+/// The link part of a node [SIEVE §4.1].
 #[derive(Clone, Debug)]
 pub struct Link {
     rules: Rules,
     /// By face.
     queues: Vec<Queue>,
-    /// When detection periods begin.
+    /// Start of detection periods.
     began: Time,
     operations: u64,
 }
 
-/// What is known of a queue.
+/// The state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Queue {
     severe: bool,
-    /// The detection period, counted from the first.
+    /// Number of the present detection period.
     period: u64,
-    /// The minimum backlog in it.
+    /// The minimum backlog in this period.
     min: u32,
 }
 
@@ -34,7 +34,7 @@ impl Link {
         Self { rules: rules.clone(), queues: Vec::new(), began: Time::ZERO, operations: 0 }
     }
 
-    /// Takes in that this many packets wait behind one that leaves now; whether congestion is severe.
+    /// Takes the backlog behind a packet that leaves now. Returns whether congestion is severe.
     fn look(&mut self, face: FaceId, backlog: u32, filled: f64, now: Time) -> bool {
         let Some(queue) = self.queues.get_mut(face.index()) else { return false };
         self.operations += 1;
@@ -43,7 +43,7 @@ impl Link {
             queue.severe = self.rules.is_severe(backlog, filled);
             return queue.severe;
         };
-        // differs: a queue that is long for a moment is a burst and no congestion; its minimum length in a period decides the next
+        // differs: a queue that is long for a moment is a burst and not congestion; the minimum length in a period decides the next
         let period = now.saturating_since(self.began).as_nanos() / span.as_nanos().max(1);
         if period != queue.period {
             self.operations += 1;
@@ -76,7 +76,7 @@ impl LinkLaw for Link {
         at: &mut TransitCx<'_>,
     ) {
         let severe = self.look(to, port.backlog.packets, filled(port), at.now);
-        // marks go on, and no later queue clears them                                               [SIEVE §4.1]
+        // marks are kept, and no later queue clears them                                            [SIEVE §4.1]
         if severe && matches!(packet.header, Header::Data(_)) && packet.ecn == Ecn::Capable {
             packet.ecn = Ecn::Marked;
             self.operations += 1;

@@ -1,23 +1,23 @@
-//! Rules that all parts share: states, occupancies, metrics, and their profiles.
+//! Rules that all parts share: states, occupancies, metrics, and the profiles.
 
 use contract::MILLION;
 use units::{Duration, math};
 
 use super::{Detection, Level, Moves, Params, Profile, Steps};
 
-/// The parameters with the profile put in.
+/// The parameters after the profile is applied.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rules {
     pub(crate) th1: f64,
     pub(crate) th2: f64,
-    /// Packets whose share th2 is severe; the limit of the queue where there are none.
+    /// Backlog in packets of which th2 is the share; `None` for the queue limit.
     pub(crate) severe: Option<u32>,
-    /// `None` where severity is decided at every departure.
+    /// Detection period; `None` for a decision at every departure.
     pub(crate) detection: Option<Duration>,
-    /// The window moves once a round after the first mark.
+    /// Whether the window changes once per round after the first mark.
     pub(crate) rounds: bool,
     pub(crate) share: f64,
-    /// Only moves that even out how many prefixes take each next hop.
+    /// Whether only moves are allowed that balance the number of prefixes on next hops.
     pub(crate) counts: bool,
     pub(crate) max_age: Duration,
 }
@@ -57,12 +57,12 @@ impl Rules {
         }
     }
 
-    /// ε of a queue of `backlog` packets, which are `filled` of what may wait [SIEVE eq. 2].
+    /// ε of a queue of `backlog` packets, which is the share `filled` of the limit [SIEVE eq. 2].
     pub(crate) fn occupancy(&self, backlog: u32, filled: f64) -> f64 {
         // ε = q / Q                                                                                 [SIEVE eq. 2]
         match self.severe {
             None => filled,
-            // differs: Q is the queue of which th2 is severe, not the limit
+            // differs: Q is the queue length for which th2 is severe, not the limit
             Some(0) => f64::from(backlog.min(1)),
             Some(severe) => (f64::from(backlog) * self.th2 / f64::from(severe)).min(1.0),
         }
@@ -72,12 +72,12 @@ impl Rules {
     pub(crate) fn is_severe(&self, backlog: u32, filled: f64) -> bool {
         match self.severe {
             None => filled > self.th2,
-            // the same without a rounded quotient: th2 · q / severe > th2
+            // the same without rounding: th2 · q / severe > th2
             Some(severe) => backlog > severe,
         }
     }
 
-    /// The state of a link [SIEVE Table 2]. Equality, of which the table does not speak, belongs to the lower state.
+    /// The state of a link [SIEVE Table 2]. Equality, which the table omits, belongs to the lower state.
     pub(crate) fn state(&self, load: f64, backlog: u32, filled: f64) -> State {
         match (load > self.th1, self.is_severe(backlog, filled)) {
             (_, true) => State::Severe,
@@ -86,7 +86,7 @@ impl Rules {
         }
     }
 
-    /// How many of `prefixes` on a congested link are moved [SIEVE Algorithm 1].
+    /// Number of `prefixes` on a congested link to move [SIEVE Algorithm 1].
     pub(crate) fn moved(&self, prefixes: usize) -> usize {
         // Num = max(1, ⌊a · FIBNum⌋)                                                                [SIEVE Algorithm 1]
         ((self.share * prefixes as f64) as usize).max(1)
@@ -96,35 +96,35 @@ impl Rules {
 /// State of a link [SIEVE Table 2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing is to be done.
+    /// No action.
     Free,
     /// The controller moves a prefix.
     Mild,
-    /// Consumers are told.
+    /// Consumers are notified by marks.
     Severe,
 }
 
-/// What a link adds to the metric of a path [SIEVE eq. 3].
+/// The contribution of a link to the metric of a path [SIEVE eq. 3].
 pub(crate) fn metric(load: f64, occupancy: f64) -> f64 {
     // metric = β · 10 · e^ε                                                                         [SIEVE eq. 3]
     load * 10.0 * math::exp(occupancy)
 }
 
-/// A metric as an order carries it: in thousandths.
+/// A metric in an order, in thousandths.
 pub(crate) fn cost(metric: f64) -> u32 {
     (metric * 1000.0).round().clamp(0.0, f64::from(MAX)) as u32
 }
 
-/// A next hop that nothing is known of, or that no prefix may move to now, costs at least as much as the present one.
+/// Maximum cost. A next hop that is unknown, or that no prefix may move to now, costs at least as much as the present one.
 const MAX: u32 = u32::MAX / 2;
 
-/// Whether a prefix may move from a next hop that `here` prefixes take to one that `there` take.
+/// Whether a prefix may move from a next hop with `here` prefixes to one with `there`.
 pub(crate) fn evens_out(here: usize, there: usize, moved_before: bool) -> bool {
     // n(f) − n(g) ≥ 2, or n(f) − n(g) = 1 and it was never moved                                    [MODEL]
     here >= there + 2 || (here == there + 1 && !moved_before)
 }
 
-/// A status' millionths as a ratio.
+/// Millionths of a status as a ratio.
 pub(crate) fn ratio(millionths: u32) -> f64 {
     f64::from(millionths) / f64::from(MILLION)
 }

@@ -7,28 +7,28 @@ use super::Params;
 use crate::{aimd, bic, cubic};
 
 contract::choice! {
-    /// How the window moves.
+    /// The window scheme.
     pub enum Window {
         /// BIC.
         Bic = "bic",
-        /// One segment more per window, a share kept after a cut.
+        /// Additive increase by one segment per window, reduction to a share.
         Aimd = "aimd",
-        /// CUBIC, without fast convergence and without regard to Reno, as ndnSIM has it.
+        /// CUBIC without fast convergence and without the Reno-friendly region, as in ndnSIM.
         Cubic = "cubic",
     }
 }
 
 contract::choice! {
-    /// Which marks cut the window.
+    /// Which marks reduce the window.
     pub enum Marks {
         /// Each of them.
         Each = "each",
-        /// One an episode, which is a setting of the consumer.
+        /// One per episode, which is a setting of the consumer.
         Once = "once",
     }
 }
 
-/// A consumer's window.
+/// A window with PCON's reactions.
 #[derive(Clone, Debug)]
 pub struct Consumer {
     law: Law,
@@ -52,7 +52,7 @@ impl Consumer {
             Window::Bic => {
                 Law::Bic(bic::control(&bic::Params { beta: params.beta, ..Default::default() }, setup))
             }
-            // differs: the cubic is that of RFC 9438, which aims a round trip ahead
+            // differs: the cubic function is that of RFC 9438, whose target is one round trip ahead
             Window::Cubic => {
                 let params = cubic::Params {
                     beta: params.beta,
@@ -66,7 +66,7 @@ impl Consumer {
         Self { law, each: params.marks == Marks::Each }
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub fn window(&self) -> Segments {
         match &self.law {
             Law::Aimd(law) => law.window(),
@@ -88,10 +88,10 @@ impl CongestionControl for Consumer {
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-        // each mark cuts, a timeout and a refusal once an episode                         [SCHNEIDER]
-        // differs: a mark begins an episode here, in which a timeout cuts no more; there it does not
+        // each mark reduces the window, a timeout and a NACK once per episode             [SCHNEIDER] differs: here a mark begins an
+        // episode in which a timeout has no further effect
         let first = event.first || (self.each && event.cause == Cause::Mark);
-        // a timeout cuts as a mark does; the window does not go back to where it began    [SCHNEIDER, NDNSIM]
+        // a timeout has the effect of a mark; the window is not reset                     [SCHNEIDER, NDNSIM]
         let cause = if event.cause == Cause::Timeout { Cause::Loss } else { event.cause };
         let event = Congestion { first, cause, ..*event };
         match &mut self.law {

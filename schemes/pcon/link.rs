@@ -6,19 +6,19 @@ use units::{Duration, Time};
 use crate::shared::{Standing, StandingRules};
 
 contract::choice! {
-    /// Which packet of a link takes a mark.
+    /// Which packet of a link is marked.
     pub enum MarkAt {
         /// The next one that joins the queue.
         Enqueue = "enqueue",
-        /// The Data whose departure calls for it.
+        /// The Data whose departure makes the mark due.
         Dequeue = "dequeue",
     }
 }
 
 /// Marks for all links of a node.
 ///
-/// With `heavy` set, a mark has a level, which travels in the first word of the Data's label: 2 where more than that part of the queue's limit
-/// is taken, 1 otherwise. Without it there is the mark alone.
+/// With `heavy` set, a mark has a level in the first word of the Data's label: 2 if more than this share of the queue limit is used, 1
+/// otherwise. Without it there is only the mark.
 #[derive(Clone, Debug)]
 pub struct Marking {
     rules: StandingRules,
@@ -30,7 +30,7 @@ pub struct Marking {
 }
 
 impl Marking {
-    /// With CoDel's target and interval, and the gap between marks in intervals.
+    /// `target` and `interval` are CoDel's; `gap` is the time between marks in intervals.
     pub fn new(target: Duration, interval: Duration, gap: f64, heavy: Option<f64>, mark_at: MarkAt) -> Self {
         let rules = StandingRules { target, interval, gap: interval.scaled(gap) };
         Self { rules, heavy, mark_at, queues: Vec::new(), operations: 0 }
@@ -43,13 +43,13 @@ impl Marking {
         &mut self.queues[face.index()]
     }
 
-    /// The level of the mark that waits at a link, which ends with this.
+    /// Takes the level of the pending mark of a link.
     fn take(&mut self, face: FaceId, cx: &mut dyn LinkCx) -> u8 {
         let Some(link) = cx.face(face).link else { return 0 };
         self.queue(face).take_mark(link.busy)
     }
 
-    /// Marks Data, if it understands marks.
+    /// Marks Data if they are ECN-capable.
     fn write(&mut self, data: &mut Packet, level: u32) {
         if level == 0 || data.ecn == Ecn::NotCapable {
             return;
@@ -64,16 +64,16 @@ impl Marking {
 
 impl LinkLaw for Marking {
     fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
-        // the link towards the producer is congested: the Data that answers will say so   [SCHNEIDER]
-        // differs: a probe takes a mark as any Interest does; what probes the link cannot see
+        // the link towards the producer is congested: the returning Data will be marked    [SCHNEIDER] differs: a probe takes a mark like
+        // any Interest; the link cannot recognise probes
         let level = self.take(way.to, cx);
         way.note = way.note.max(u32::from(level));
         Admission::Pass
     }
 
     fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, cx: &mut dyn LinkCx) {
-        // mark = what it came with, or what its Interest met, or the link that it takes   [SCHNEIDER]
-        // differs: each downstream has the mark of its own link; there the last one decides for all
+        // mark = that of the arriving Data, of the Interest's path, or of the outgoing link  [SCHNEIDER] differs: each downstream gets the
+        // mark of its own link; in the source the last one decides for all
         let level = u32::from(self.take(way.to, cx)).max(way.note);
         self.write(data, level);
     }
@@ -91,7 +91,7 @@ impl LinkLaw for Marking {
         waited: Duration,
         at: &mut TransitCx<'_>,
     ) {
-        // the wait of each packet, and its comparison with the target
+        // operations: the delay of each packet, and its comparison with the target
         self.operations += 2;
         let (rules, heavy, now): (_, _, Time) = (self.rules, self.heavy, at.now);
         let queue = self.queue(to);
@@ -111,7 +111,7 @@ impl LinkLaw for Marking {
     }
 }
 
-/// Whether more than the part `heavy` of the queue's limit is taken.
+/// Whether more than the share `heavy` of the queue limit is used.
 fn is_heavy(heavy: Option<f64>, port: &PortView) -> bool {
     let Some(part) = heavy else { return false };
     let taken = |waiting: f64, limit: f64| waiting > part * limit;

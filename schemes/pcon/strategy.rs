@@ -7,32 +7,32 @@ use super::Params;
 use crate::shared::{Split, SplitRules};
 
 contract::choice! {
-    /// Shares at the start.
+    /// Initial shares.
     pub enum InitialShares {
-        /// The cheapest next hop has all.
+        /// The cheapest next hop has everything.
         Best = "best",
-        /// All have the same, unless one of them is on this node.
+        /// All next hops have the same share, unless one of them is on this node.
         Equal = "equal",
     }
 }
 
 contract::choice! {
-    /// What becomes of an Interest whose name was asked for and is still awaited.
+    /// Treatment of an Interest whose name is already pending.
     pub enum Retransmissions {
-        /// It waits with the others, from any face.
+        /// It is aggregated, whatever its face.
         Suppressed = "suppressed",
-        /// It is retransmitted where its downstream had asked before.
+        /// It is forwarded again if its downstream retransmits.
         Forwarded = "forwarded",
     }
 }
 
-/// Multipath forwarding of a node.
+/// The strategy of a node.
 #[derive(Clone, Debug)]
 pub struct Multipath {
     split: Split,
     change: f64,
     pause: Duration,
-    /// A refusal moves nothing before then.
+    /// NACKs have no effect on shares before this.
     next: Time,
 }
 
@@ -59,7 +59,7 @@ impl Strategy for Multipath {
     }
 
     fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        // a mark that was set further up, on Data that came over a link                   [SCHNEIDER]
+        // a mark from upstream, on Data from a link                                       [SCHNEIDER]
         if data.packet.ecn == Ecn::Marked && fib.hops.len() > 1 && cx.face(data.from).link.is_some() {
             // F(f) ← F(f) − 0.02·F(f); the others get equal parts of it                   [SYZZ16 §4.4, SCHNEIDER]
             let change = self.change;
@@ -68,7 +68,7 @@ impl Strategy for Multipath {
     }
 
     fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        // differs: a refusal for congestion stands for the marked NACK of a lossy link, which travels as Data there
+        // differs: a NACK for congestion has the role of the marked NACK of a lossy link, which is a Data packet in the source
         if nack.reason == NackReason::Congestion && fib.hops.len() > 1 && cx.now() >= self.next {
             self.next = cx.now() + self.pause;
             let change = self.change;
@@ -80,7 +80,7 @@ impl Strategy for Multipath {
     }
 
     fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        // F(f) ← F(f) − min(0.02, F(f)), not a part of it                                 [SCHNEIDER]
+        // F(f) ← F(f) − min(0.02, F(f)): an absolute amount                                [SCHNEIDER]
         self.split.on_expiry(pending, fib, cx, self.change);
     }
 

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Time};
 use super::Params;
 use super::words::{Notify, Word, mark};
 
-/// The router's part [MF]. Memory grows with the interfaces and groups that it sees, never with packets.
+/// The router's part [MF]. Memory grows with the number of interfaces and groups, not of packets.
 #[derive(Clone, Debug)]
 pub struct Router {
     mark: u64,
@@ -17,26 +17,26 @@ pub struct Router {
     spacing: Duration,
     ports: Slots,
     groups: Slots,
-    /// By slot of the interface, then by slot of the group.
+    /// By number of the interface, then of the group.
     meters: Vec<Vec<Meter>>,
-    /// What is to be said at once.
+    /// Notifications to be sent at once.
     pending: Vec<(GroupId, Notify)>,
-    /// When the last of it was found.
+    /// Time of the last of them.
     found_at: Time,
 }
 
-/// Dense numbers for the ids that are seen, in the order in which they come.
+/// Dense numbers for ids, in the order of their first use.
 #[derive(Clone, Debug, Default)]
 struct Slots {
-    /// By id: one above its number; zero for those not seen.
+    /// By id: its number plus one; zero for unknown ids.
     by_id: Vec<u32>,
     seen: u32,
 }
 
-/// Rate of a group on an interface: bytes in bins, smoothed.
+/// The smoothed rate of a group on an interface, measured in bins.
 #[derive(Clone, Debug, Default)]
 struct Meter {
-    /// When the present bin began; `None` before the first packet.
+    /// Start of the present bin; `None` before the first packet.
     began: Option<Time>,
     bits: u64,
     /// In bit/s; `None` in the first bin.
@@ -47,7 +47,7 @@ struct Meter {
 }
 
 impl Router {
-    /// A router that has seen nothing.
+    /// A router without measurements.
     pub(crate) fn new(params: &Params) -> Self {
         Self {
             mark: mark(params),
@@ -76,7 +76,7 @@ impl Router {
         &mut meters[group]
     }
 
-    /// Whether too much waits, by whichever limit the queue has.
+    /// Whether the queue is congested, by its limit in packets or bytes.
     fn congested(&self, view: &PortView) -> bool {
         let Backlog { packets, bytes } = view.limit;
         let (waiting, share) = (view.backlog, self.threshold);
@@ -100,7 +100,7 @@ impl Slots {
 }
 
 impl Meter {
-    /// Takes packet number `seq`. False when it is another copy of the last one: an interface may lead to several branches.
+    /// Counts packet number `seq`. Returns false for another copy of the last packet, because an interface can lead to several branches.
     fn add(&mut self, now: Time, seq: u64, size: Bytes, bin: Duration, gain: f64) -> bool {
         if self.began.is_some() && self.newest == seq {
             return false;
@@ -111,7 +111,7 @@ impl Meter {
         true
     }
 
-    /// Ends the bins that are over.
+    /// Ends the bins that have passed.
     fn close(&mut self, now: Time, bin: Duration, gain: f64) {
         let began = *self.began.get_or_insert(now);
         let over = (now - began).as_nanos() / bin.as_nanos();
@@ -143,7 +143,7 @@ impl RouterLaw for Router {
         }
         let (bin, gain, spacing, keep) = (self.bin, self.meter_gain, self.spacing, self.keep);
         let congested = self.congested(view);
-        // a group has the number of its flow
+        // the number of a group is that of its flow
         let group = GroupId(packet.flow.0);
         let meter = self.meter(view.port.index(), group.index());
         let fresh = meter.add(at.now, header.seq, packet.size(), bin, gain);

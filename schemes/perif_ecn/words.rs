@@ -6,52 +6,52 @@ use units::Time;
 
 use super::Params;
 
-/// What every data packet carries.
+/// Content of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heading {
-    /// Which router parts it concerns, see [`mark`].
+    /// Identifies the router parts that it is for, see [`mark`].
     pub(crate) mark: u64,
-    /// Number of the present question about the round-trip time.
+    /// Number of the present request for round-trip times.
     pub(crate) question: u32,
-    /// Who is to answer it; `None` for everyone.
+    /// The receiver that is to answer; `None` for all.
     pub(crate) asked: Option<EndpointId>,
 }
 
-/// A word of feedback.
+/// The content of a feedback packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Word {
     /// A router's queue is too long [SRMCC §2].
     Notify(Notify),
-    /// A receiver's answer to a question.
+    /// A receiver's answer to a request.
     Answer(Answer),
 }
 
 /// A router's notification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Notify {
-    /// The rate that it suggests, in bit/s.
+    /// The suggested rate, in bit/s.
     pub(crate) suggested: f64,
-    /// When the packet that met the long queue was sent.
+    /// Departure of the packet that met the long queue.
     pub(crate) about: Time,
 }
 
 /// A receiver's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// The question.
+    /// Number of the request.
     pub(crate) question: u32,
-    /// When the packet that asked it was sent.
+    /// Departure of the packet with the request.
     pub(crate) about: Time,
 }
 
-/// What tells a router's part its own groups' packets from all others: groups with other parameters have a part of their own
-/// there, and other schemes write other labels.
+/// The identification by which a router's part recognises its groups: groups with other parameters have a separate part, and other schemes
+/// have other labels.
 pub(crate) fn mark(params: &Params) -> u64 {
     Eid::of(&format!("perif_ecn {params:?}")).0
 }
 
 impl Heading {
-    /// As the label of a data packet.
+    /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
         let (who, endpoint) = match self.asked {
@@ -61,7 +61,7 @@ impl Heading {
         Label([self.mark, u64::from(self.question), who, u64::from(endpoint.0)])
     }
 
-    /// From a data packet's label; `None` when no source would write it.
+    /// Decodes the label of a data packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [mark, question, who, endpoint] = label.0;
@@ -75,7 +75,7 @@ impl Heading {
 }
 
 impl Word {
-    /// As the label of a feedback packet.
+    /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         match self {
             Self::Notify(it) => Label([NOTIFY, it.suggested.to_bits(), it.about.as_nanos(), 0]),
@@ -83,7 +83,7 @@ impl Word {
         }
     }
 
-    /// From a feedback packet's label; `None` when neither router nor receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [kind, what, about, 0] = label.0 else { return None };
         let about = Time::from_nanos(about);
@@ -98,7 +98,7 @@ impl Word {
         }
     }
 
-    /// When the packet that it is about was sent.
+    /// Departure of the packet that it refers to.
     pub(crate) const fn about(&self) -> Time {
         match self {
             Self::Notify(it) => it.about,

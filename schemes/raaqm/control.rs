@@ -7,30 +7,30 @@ use super::Params;
 use crate::shared::Recent;
 
 contract::choice! {
-    /// What an Interest that was lost or refused does to the window.
+    /// The effect of a lost or refused Interest on the window.
     pub enum Decrease {
-        /// Each cuts it.
+        /// A reduction each time.
         Each = "each",
-        /// The first of an episode cuts it.
+        /// A reduction at the first of an episode.
         Episode = "episode",
-        /// Nothing.
+        /// None.
         None = "none",
     }
 }
 
-/// Remote adaptive active queue management.
+/// The congestion controller RAAQM: remote adaptive active queue management.
 #[derive(Clone, Debug)]
 pub struct Raaqm {
     params: Params,
     segment: Bytes,
-    /// W.
+    /// The window W.
     window: f64,
     allowed: Bytes,
-    /// In the order of their labels.
+    /// Sorted by label.
     paths: Vec<Path>,
 }
 
-/// What is known of a path.
+/// The state of a path.
 #[derive(Clone, Debug)]
 struct Path {
     label: u64,
@@ -52,12 +52,12 @@ impl Raaqm {
         law
     }
 
-    /// W, in segments.
+    /// The window W, in segments.
     pub const fn window(&self) -> Segments {
         Segments(self.window)
     }
 
-    /// How many paths it knows.
+    /// Number of known paths.
     pub const fn paths(&self) -> usize {
         self.paths.len()
     }
@@ -68,7 +68,7 @@ impl Raaqm {
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 
-    /// The place of the path of a label; it is made where there is none.
+    /// The index of the path of a label; a new one if there is none.
     fn path(&mut self, label: u64) -> usize {
         match self.paths.binary_search_by_key(&label, |path| path.label) {
             Ok(at) => at,
@@ -95,7 +95,7 @@ impl Raaqm {
     }
 }
 
-/// The probability of a cut at a round-trip time.
+/// The probability of a reduction at a round-trip time.
 pub(super) fn probability(rtt: Duration, recent: &Recent, params: &Params) -> f64 {
     if !recent.is_full() {
         return 0.0;
@@ -113,7 +113,7 @@ impl CongestionControl for Raaqm {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         let now = cx.now();
-        // our choice: Data for which the window was not filled make nothing grow
+        // our choice: no growth with Data for which the window was not full
         if !ack.app_limited {
             // W ← W + η/W                                                              [HICN, CCNPL]
             self.set(self.window + self.params.eta * f64::from(ack.packets) / self.window);
@@ -131,7 +131,7 @@ impl CongestionControl for Raaqm {
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        // our choice: a refusal is heard as a timeout; a mark is not heard, since no source knows it
+        // our choice: a NACK counts as a timeout; marks are ignored, because no source describes them
         let heard = event.cause != Cause::Mark;
         let cuts = match self.params.losses {
             Decrease::Each => heard,

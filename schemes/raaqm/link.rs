@@ -2,14 +2,14 @@
 
 use contract::{FaceId, LinkCx, LinkLaw, Packet, Return};
 
-/// Labels of paths.
+/// The link part: path labels.
 #[derive(Clone, Copy, Debug)]
 pub struct Labels;
 
-/// The number of a path that is `path` up to here and comes in by `face`. Faces of the same node make different ones; other paths do but
-/// for one chance in 2⁶⁴.
+/// The number of a path that was `path` up to here and arrives on `face`. Different faces of a node give different numbers; other paths
+/// collide with a probability of 2⁻⁶⁴.
 pub(super) const fn longer(path: u64, face: FaceId) -> u64 {
-    // our choice: the sources combine hashes of face numbers [HICN, CCNPL]; a multiplication by an odd number loses nothing
+    // our choice: the sources combine hashes of face numbers [HICN, CCNPL]; a multiplication by an odd number is invertible
     (path.rotate_left(29) ^ (face.0 as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 

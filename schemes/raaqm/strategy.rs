@@ -7,7 +7,7 @@ use contract::{
 use super::Params;
 use crate::shared::asks_again;
 
-/// Request forwarding of a node.
+/// The strategy of a node.
 #[derive(Clone, Debug)]
 pub struct Balance {
     gain: f64,
@@ -16,11 +16,11 @@ pub struct Balance {
     prefixes: Vec<Vec<Hop>>,
 }
 
-/// What is known of a next hop for a prefix.
+/// The state of a next hop for a prefix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Hop {
     pub face: FaceId,
-    /// n: Interests that are out.
+    /// n: pending Interests.
     pub pending: u32,
     /// a: its mean over changes.
     pub mean: f64,
@@ -46,7 +46,7 @@ impl Balance {
         &mut hops[at]
     }
 
-    /// One Interest more or less is out.
+    /// Counts one pending Interest more or less.
     fn change(&mut self, fib: &FibEntry<'_>, face: FaceId, more: bool) {
         let (gain, floor) = (self.gain, self.floor);
         let hop = self.hop(fib, face);
@@ -55,7 +55,7 @@ impl Balance {
         hop.mean = ((1.0 - gain) * hop.mean + gain * f64::from(hop.pending)).max(floor);
     }
 
-    /// The entry ends: nothing is out for it any longer.
+    /// Counts the Interests of an entry that ends as answered.
     fn settle(&mut self, pending: Pending, fib: &FibEntry<'_>, cx: &dyn StrategyCx) {
         for index in 0.. {
             let Some(record) = cx.upstream(pending, index) else { break };
@@ -65,8 +65,8 @@ impl Balance {
         }
     }
 
-    /// A next hop with a probability that is its share of the weights 1/a; by its place in the FIB entry. Those in `not`, and faces that
-    /// wait for the Data, are excluded.
+    /// Draws a next hop with a probability in proportion to 1/a. Returns its index in the FIB entry. Next hops in `not`, and downstreams,
+    /// are excluded.
     fn draw(
         &mut self,
         pending: Pending,
@@ -100,7 +100,7 @@ impl Balance {
         last
     }
 
-    /// Sends the Interest to a next hop that takes it; why not, where none does.
+    /// Sends the Interest to a next hop. Returns the reason if none takes it.
     fn forward(
         &mut self,
         pending: Pending,
@@ -133,7 +133,7 @@ impl Balance {
     }
 }
 
-/// The place as one bit of 64; none beyond.
+/// The bit of an index; 0 from 64 on.
 const fn bit(place: usize) -> u64 {
     if place < 64 { 1 << place } else { 0 }
 }
@@ -162,7 +162,7 @@ impl Strategy for Balance {
     fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.change(fib, nack.from, false);
         let Some(reason) = cx.all_refused(nack.pending) else { return };
-        // our choice: as stateful forwarding does, another face is tried before the answer is no
+        // our choice: as in stateful forwarding, other faces are tried before the Interest is refused
         let mut tried = 0;
         for (place, hop) in fib.hops.iter().enumerate() {
             if cx.sent_to(nack.pending, hop.face).is_some() {

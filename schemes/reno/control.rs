@@ -6,9 +6,9 @@ use units::Segments;
 use super::Params;
 
 contract::choice! {
-    /// What congestion avoidance counts.
+    /// The unit of congestion avoidance.
     pub enum Counting {
-        /// Each acknowledgement of new data adds SMSS²/cwnd. With delayed acknowledgements the window grows half as fast.
+        /// Each acknowledgement of new data adds SMSS²/cwnd. With delayed ACKs the window grows half as fast.
         Acks = "acks",
         /// Each window of acknowledged bytes adds a segment.
         Bytes = "bytes",
@@ -16,9 +16,9 @@ contract::choice! {
 }
 
 contract::choice! {
-    /// What slow start counts.
+    /// The unit of slow start.
     pub enum SlowStart {
-        /// Each acknowledgement adds a segment at most. With delayed acknowledgements the window grows by half each round.
+        /// Each acknowledgement adds at most one segment. With delayed ACKs the window grows by half per round.
         Acks = "acks",
         /// Each segment acknowledged adds a segment.
         Segments = "segments",
@@ -26,23 +26,23 @@ contract::choice! {
 }
 
 contract::choice! {
-    /// Whose arithmetic.
+    /// The arithmetic.
     pub enum Variant {
-        /// As printed, in fractions of a segment.
+        /// That of the RFC, with fractions of a segment.
         Rfc = "rfc",
-        /// As in Linux, in whole segments.
+        /// That of Linux, in whole segments.
         Linux = "linux",
     }
 }
 
-/// Additive increase by one segment per round trip, multiplicative decrease by half.
+/// The law Reno: additive increase by one segment per round trip, multiplicative decrease by half.
 #[derive(Clone, Debug)]
 pub struct Reno {
     counting: Counting,
     slow_start: SlowStart,
-    /// In whole segments.
+    /// Whether the window is in whole segments.
     whole: bool,
-    /// Segments acknowledged that have not yet made the window grow.
+    /// Segments acknowledged since the window last grew.
     acked: f64,
 }
 
@@ -53,7 +53,7 @@ impl Reno {
         Self { counting: params.counting, slow_start: params.slow_start, whole, acked: 0.0 }
     }
 
-    /// A segment more for each window of acknowledged ones [Linux: tcp_cong_avoid_ai].
+    /// One segment per window of acknowledged segments [Linux: tcp_cong_avoid_ai].
     fn grow_whole(&mut self, mut window: f64, acked: f64) -> f64 {
         if self.acked >= window {
             self.acked = 0.0;
@@ -111,7 +111,7 @@ impl WindowLaw for Reno {
     fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         self.acked = 0.0;
         if self.whole {
-            // ssthresh = max(cwnd/2, 2): of the window, not of what is in flight       [Linux: tcp_reno_ssthresh]
+            // ssthresh = max(cwnd/2, 2): of the window, not of the data in flight      [Linux: tcp_reno_ssthresh]
             return Segments((window.0 as u64 / 2).max(2) as f64);
         }
         // ssthresh = max(FlightSize/2, 2·SMSS)                                      [RFC5681 §3.1, eq. 4]

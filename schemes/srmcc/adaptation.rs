@@ -1,4 +1,4 @@
-//! The rate of SRMCC, from the maximum and the minimum occupancy of the tree and the fair share. Pure functions.
+//! The rate of SRMCC, computed from the maximum and minimum occupancy of the tree and the fair share. Pure functions.
 
 use super::{Least, Params};
 
@@ -14,23 +14,23 @@ pub(super) struct Adaptation {
     pub(super) o_min: Least,
 }
 
-/// How congested a queue is [SRMCC §4.1].
+/// The congestion state of a queue [SRMCC §4.1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nothing waits.
+    /// Empty.
     None = 0,
     Light = 1,
     Moderate = 2,
     Heavy = 3,
 }
 
-/// What the source knows when it adapts the rate.
+/// Measurements for an adaptation of the rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// Greatest and minimum occupancy on the tree, 0 … 1. The greatest is below the minimum where nobody measured.
+    /// Maximum and minimum occupancy on the tree, 0 … 1. The maximum is below the minimum if no router measured.
     pub(super) o_max: f64,
     pub(super) o_min: f64,
-    /// Least fair share on the tree, in bit/s; infinite where nobody knows one.
+    /// Minimum fair share on the tree, in bit/s; infinite if unknown.
     pub(super) fair: f64,
 }
 
@@ -60,7 +60,7 @@ impl Adaptation {
         }
     }
 
-    /// The candidate rate of one queue: what to send at next if it were the only one, in bit/s [SRMCC §4.2, Algorithm 1].
+    /// The candidate rate of one queue: the next rate if it were the only queue, in bit/s [SRMCC §4.2, Algorithm 1].
     pub(super) fn candidate(&self, occupancy: f64, rate: f64, fair: f64) -> f64 {
         let (o, state) = (occupancy, self.state(occupancy));
         let raw = match state {
@@ -77,18 +77,18 @@ impl Adaptation {
             State::Heavy if rate >= fair => step(rate, 1.0, self.oth2, o).min(0.5 * rate),
             State::Heavy => 2.0 * rate,
         };
-        // R(t+1) = min(R_cal, R_fair), which eq. 6 does without                      (eq. 4)
+        // R(t+1) = min(R_cal, R_fair), which eq. 6 omits                              (eq. 4)
         if state == State::None && !self.clamp_empty { raw } else { raw.min(fair) }
     }
 
     /// The next rate, in bit/s [SRMCC §4.3].
     pub(super) fn next(&self, known: &Known, rate: f64) -> f64 {
         let Known { o_max, o_min, fair } = *known;
-        // differs: the paper has no bound; a group whose own link is the bottleneck would double its rate for ever. Without a fair
-        // share nothing bounds the doubling, so nothing allows it
+        // differs: the paper has no bound; a group whose own link is the bottleneck would double its rate without limit. Without a fair
+        // share the rate does not grow
         let most = if fair.is_finite() { self.ceiling * fair } else { rate };
         if o_max < o_min {
-            // nobody on the way measured
+            // no router on the path measured
             return (2.0 * rate).min(fair).min(most);
         }
         let o_min = match self.o_min {

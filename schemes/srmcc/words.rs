@@ -4,39 +4,39 @@
 use contract::Label;
 use units::{Duration, Rate, Time};
 
-/// What the header of a data packet says.
+/// Content of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Number of the present adaptation cycle; wraps.
+    /// Number of the present adaptation cycle, modulo 2³².
     pub(crate) round: u32,
-    /// Length of an adaptation cycle, in whole microseconds.
+    /// Duration of an adaptation cycle, in whole microseconds.
     pub(crate) t_adapt: Duration,
 }
 
 /// A multicast congestion control message, MCC [SRMCC §3.2].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mcc {
-    /// Least fair share; unlimited where none is known, never zero.
+    /// Minimum fair share; unlimited if unknown, never zero.
     pub(crate) min_fair: Rate,
-    /// Greatest occupancy, 0 … 1, with the precision of 24 bits. A receiver says 0.
+    /// Maximum occupancy, 0 … 1, with the precision of 24 bits; 0 from a receiver.
     pub(crate) max_qocc: f64,
-    /// Least occupancy, likewise. A receiver says 1.
+    /// Minimum occupancy, likewise; 1 from a receiver.
     pub(crate) min_qocc: f64,
-    /// The newest round that was seen in data.
+    /// The newest round in data.
     pub(crate) round: u32,
-    /// When the newest data packet was sent, by the source's clock, plus how long its news was held on the way back.
+    /// Departure of the newest data packet by the source's clock, plus hold times of its messages on the way back.
     pub(crate) t_echo: Time,
-    /// Length of an adaptation cycle, in whole microseconds.
+    /// Duration of an adaptation cycle, in whole microseconds.
     pub(crate) t_adapt: Duration,
 }
 
 impl Header {
-    /// As the label of a data packet.
+    /// Encodes it in the label of a data packet.
     pub(crate) fn encode(&self) -> Label {
         Label([DATA << 32 | u64::from(self.round), self.t_adapt.as_nanos(), 0, 0])
     }
 
-    /// From a data packet's label; `None` when it is not this scheme's.
+    /// Decodes the label of a data packet; `None` for that of another scheme.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [tag_and_round, nanos, 0, 0] = label.0 else { return None };
@@ -47,7 +47,7 @@ impl Header {
 }
 
 impl Mcc {
-    /// As the label of a feedback packet.
+    /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         let bits = |occupancy: f64| u64::from((occupancy as f32).to_bits());
         let micros = self.t_adapt.as_nanos() / 1000;
@@ -59,7 +59,7 @@ impl Mcc {
         ])
     }
 
-    /// From a feedback packet's label; `None` when nobody would write it. Whether it is from the past only the source can tell.
+    /// Decodes the label of a feedback packet; `None` for invalid content. Only the source can tell whether the time is in the past.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [round_and_micros, bps, occupancies, t_echo] = label.0;
         let occupancy = |bits: u64| {
@@ -79,17 +79,17 @@ impl Mcc {
     }
 }
 
-/// The length of a cycle that can be said: whole microseconds, from ten of them to an hour.
+/// The nearest duration of a cycle that a message can contain: whole microseconds, from ten of them to an hour.
 pub(crate) fn cycle(span: Duration) -> Duration {
     Duration::from_micros(span.as_nanos() / 1000).clamp(SHORTEST, LONGEST)
 }
 
-/// Rounds from `earlier` to `later`, which is negative when it is the other way about. Rounds wrap.
+/// Number of rounds from `earlier` to `later`, modulo 2³²; negative if `later` is earlier.
 pub(crate) fn rounds_between(earlier: u32, later: u32) -> i32 {
     later.wrapping_sub(earlier) as i32
 }
 
-/// Tells data of this scheme from others': "SRMC".
+/// Identifies data packets of this scheme: "SRMC".
 const DATA: u64 = 0x5352_4d43;
 const SHORTEST: Duration = Duration::from_micros(10);
 const LONGEST: Duration = Duration::from_secs(3600);

@@ -6,16 +6,16 @@ use units::{Bytes, Duration, Segments, Time};
 use super::Params;
 
 contract::choice! {
-    /// Whose one-way delay a sample is.
+    /// Which segment's one-way delay is a sample.
     pub enum Sample {
-        /// That of the newest segment covered. Acknowledgements of one segment are left out where the receiver waits for two.
+        /// That of the newest covered segment. Acknowledgements of one segment are excluded if the receiver delays ACKs.
         Newest = "newest",
-        /// That of the segment whose timestamp is echoed: the wait of a delayed acknowledgement is in it.
+        /// That of the segment with the echoed timestamp, which includes the delay of a delayed ACK.
         Echoed = "echoed",
     }
 }
 
-/// The sender's side of TCP-LP; the receiver's is the timestamps that TCP carries anyway.
+/// The congestion controller TCP-LP. It needs only TCP timestamps of the receiver.
 #[derive(Clone, Debug)]
 pub struct TcpLp {
     params: Params,
@@ -27,23 +27,23 @@ pub struct TcpLp {
     segment: Bytes,
     initial: f64,
     delays: Option<Delays>,
-    /// When the last early cut was.
+    /// Time of the last early reduction.
     cut_at: Time,
-    /// The inference phase lasts until then.
+    /// End of the inference phase.
     inferring_until: Time,
     rtt: Duration,
-    /// Share of the acknowledgements that cover two segments or more, smoothed.
+    /// Smoothed share of acknowledgements that cover two segments or more.
     pairs: f64,
 }
 
-/// One-way delays, in nanoseconds of clocks that need not agree, less the first one, so that the smoothed one is exact enough.
+/// One-way delays relative to the first one, in nanoseconds; the two clocks need not agree. The difference keeps the smoothed delay exact.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     first: i64,
     smoothed: f64,
     min: f64,
     max: f64,
-    /// The sample of the acknowledgement that is being read, if it gave one, and when its segment left.
+    /// The sample of the present acknowledgement, if there is one, and the departure of its segment.
     last: Option<(f64, Time)>,
 }
 
@@ -68,7 +68,7 @@ impl TcpLp {
         law
     }
 
-    /// The window.
+    /// The congestion window.
     pub fn window(&self) -> Segments {
         Segments(self.window)
     }
@@ -92,7 +92,7 @@ impl TcpLp {
         d.last = Some((sample, sent_at));
     }
 
-    /// Whether the sample last taken is a sign of congestion. It is looked at once.
+    /// Whether the last sample indicates congestion. Each sample counts once.
     fn is_early(&mut self) -> bool {
         let Some(d) = &mut self.delays else { return false };
         let Some((last, sent_at)) = d.last.take() else { return false };
@@ -102,18 +102,18 @@ impl TcpLp {
         d.smoothed > threshold && (fresh || !self.params.fresh) && (after_cut || !self.params.after_cut)
     }
 
-    /// Early congestion [KK03 §III].
+    /// Handles early congestion [KK03 §III].
     fn infer(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         if now < self.inferring_until {
-            // a second sign within the phase: others are there, so all but one segment goes
+            // a second indication within the phase: other traffic is present, so the window becomes one segment
             self.set(MIN_WINDOW);
             cx.event("persistent", 1.0);
         } else {
             self.set(self.window / 2.0);
             cx.event("early", self.window);
         }
-        // the window leads on from here without a slow start
+        // the window grows from here without slow start
         self.threshold = self.window;
         self.cut_at = now;
         self.inferring_until = now + self.rtt.scaled(self.params.inference);
@@ -139,7 +139,7 @@ impl CongestionControl for TcpLp {
         if early && (!slow_start || self.params.early_in_slow_start) {
             return self.infer(cx);
         }
-        // the inference phase only looks on                                                [KK03 §III]
+        // no growth in the inference phase                                                 [KK03 §III]
         if ack.app_limited || cx.now() < self.inferring_until {
             return;
         }
@@ -159,7 +159,7 @@ impl CongestionControl for TcpLp {
 
     fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
         let pair = delivery.bytes >= self.segment * 2;
-        // with little in flight there is none to wait for
+        // with few segments in flight the receiver has none to wait for
         let enough = Segments(self.params.pairs_flight).in_bytes_floor(self.segment);
         if delivery.in_flight_before >= enough && !delivery.recovering {
             self.pairs += self.params.pairs_weight * (f64::from(u8::from(pair)) - self.pairs);
@@ -187,7 +187,7 @@ impl CongestionControl for TcpLp {
         Allowance::window(self.allowed)
     }
 
-    /// After a silence the window is at most the initial one [RFC5681 §4.1].
+    /// After an idle time the window is at most the initial window [RFC5681 §4.1].
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         self.set(self.window.min(self.initial));
     }

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Time};
 use crate::asmp::{Estimator, Params};
 use crate::shared::{LossEvents, tcp_friendly_rate};
 
-/// What goes into the equation of TCP as its loss.
+/// The loss rate that a receiver uses in the throughput equation of TCP.
 #[derive(Clone, Debug)]
 pub(crate) enum Loss {
     /// See [`LossFractions`].
@@ -15,7 +15,7 @@ pub(crate) enum Loss {
     Events(Box<LossEvents>),
 }
 
-/// The path at the time of a loss.
+/// Properties of the path at a loss.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     /// Size of a packet.
@@ -27,7 +27,7 @@ pub(crate) struct Path {
 }
 
 impl Loss {
-    /// Nothing is lost yet.
+    /// An estimator without losses.
     pub(crate) fn new(params: &Params) -> Self {
         match params.estimator {
             Estimator::LossFractions => Self::Fractions(LossFractions::default()),
@@ -35,7 +35,7 @@ impl Loss {
         }
     }
 
-    /// A packet arrived.
+    /// Takes the arrival of a packet.
     #[inline]
     pub(crate) fn arrived(&mut self, seq: u64, now: Time) {
         match self {
@@ -44,7 +44,7 @@ impl Loss {
         }
     }
 
-    /// Packets are missing.
+    /// Takes a loss.
     pub(crate) fn lose(&mut self, gap: &Gap, now: Time, path: &Path) {
         match self {
             Self::Fractions(fractions) => fractions.lose(gap.packets),
@@ -55,7 +55,7 @@ impl Loss {
         }
     }
 
-    /// A report is due, and since the last one `expected` packets should have come.
+    /// Closes the interval before a report. `expected` is the number of packets that it should have contained.
     pub(crate) fn close(&mut self, expected: u64) {
         match self {
             Self::Fractions(fractions) => fractions.close(expected),
@@ -63,7 +63,7 @@ impl Loss {
         }
     }
 
-    /// p.
+    /// The loss rate p.
     pub(crate) fn mean(&self) -> f64 {
         match self {
             Self::Fractions(fractions) => fractions.mean(),
@@ -73,9 +73,9 @@ impl Loss {
 }
 
 impl Path {
-    /// The interval between loss events at which a TCP has the rate at which the source sends [RFC5348 §6.3.1].
+    /// The interval between loss events at which TCP has the rate of the source [RFC5348 §6.3.1].
     pub(crate) fn first_interval(&self) -> f64 {
-        // differs: the sending rate instead of the rate received; on the way to the first loss they are the same
+        // differs: the sending rate instead of the receive rate; until the first loss they are equal
         let (mut low, mut high) = (MIN_LOSS, 1.0_f64);
         for _ in 0..HALVINGS {
             let p = (low * high).sqrt();
@@ -86,8 +86,8 @@ impl Path {
     }
 }
 
-/// Loss as receiver reports count it: packets lost over packets expected between two reports [RFC3550 §6.4.1], averaged over
-/// the last eight with the weights of loss intervals [RFC5348 §5.4].
+/// The loss rate of receiver reports: lost over expected packets between two reports [RFC3550 §6.4.1], averaged over the last eight with
+/// the weights of loss intervals [RFC5348 §5.4].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossFractions {
     /// Newest first.
@@ -97,24 +97,24 @@ pub(crate) struct LossFractions {
 }
 
 impl LossFractions {
-    /// This many packets are missing.
+    /// Counts `packets` lost packets.
     pub(crate) fn lose(&mut self, packets: u64) {
         self.lost += packets;
     }
 
-    /// An interval ends in which `expected` packets should have come. One in which none should have says nothing.
+    /// Closes an interval that should have contained `expected` packets. An interval with none is ignored.
     pub(crate) fn close(&mut self, expected: u64) {
         if expected == 0 {
             return;
         }
         self.fractions.rotate_right(1);
-        // a loss that is found late may be of the interval before
+        // a loss that is detected late can belong to the interval before
         self.fractions[0] = (self.lost as f64 / expected as f64).min(1.0);
         self.known = (self.known + 1).min(WEIGHTS.len());
         self.lost = 0;
     }
 
-    /// p = Σ wᵢ·lᵢ / Σ wᵢ over the intervals known; 0 before the first.
+    /// p = Σ wᵢ·lᵢ / Σ wᵢ over the known intervals; 0 before the first.
     pub(crate) fn mean(&self) -> f64 {
         let known = || self.fractions.iter().zip(WEIGHTS).take(self.known);
         let weights: f64 = known().map(|(_, weight)| weight).sum();
@@ -125,7 +125,7 @@ impl LossFractions {
 /// w₀ … w₇, newest first [RFC5348 §5.4].
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// Loss below which no equation is solved.
+/// Minimum loss rate for which the equation is solved.
 const MIN_LOSS: f64 = 1e-12;
-/// 10¹² halved so often on a scale of logarithms is exact to 10⁻⁹.
+/// Number of bisections of a range of 10¹² on a logarithmic scale, which gives an accuracy of 10⁻⁹.
 const HALVINGS: u32 = 40;

@@ -1,4 +1,4 @@
-//! ASMP at a receiver: computes the rate of a TCP on its path, and reports it at random intervals.
+//! ASMP at a receiver: computes the rate of TCP on its path, and reports it at random intervals.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Rate, Time};
@@ -8,7 +8,7 @@ use super::words::{BYE, Echo, Heading, Report};
 use crate::asmp::{Calibration, Params};
 use crate::shared::tcp_friendly_rate;
 
-/// The receiver's law [ASMP]. Constant state, one timer.
+/// The receiver's part [ASMP]. Constant state, one timer.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     params: Box<Params>,
@@ -19,16 +19,16 @@ pub struct Receiver {
     /// a in RTT = (1 + a)·owd.
     factor: f64,
     newest: Option<Newest>,
-    /// One above the maximum number seen, at the last report.
+    /// One above the highest number at the last report.
     reported_next: u64,
     reported_at: Time,
     next_report: Time,
 }
 
-/// The newest data packet, and what it said.
+/// The newest data packet, and its content.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
-    /// One above the maximum number seen.
+    /// One above the highest number received.
     next: u64,
     sent_at: Time,
     arrived_at: Time,
@@ -58,11 +58,11 @@ impl Receiver {
         self.delay.map(|delay| ((1.0 + self.factor) * delay).max(SHORTEST_RTT_S))
     }
 
-    /// Sets the factor right by a packet that took `owd` and echoes our own report.
+    /// Updates the factor by a packet with one-way delay `owd` that echoes a report of this receiver.
     fn calibrate(&mut self, echo: &Echo, owd: Duration, cx: &mut ReceiverCx<'_, '_>) {
         let elapsed = cx.now().saturating_since(echo.reported_at);
         if echo.reported_at > self.reported_at || elapsed < echo.held + owd || owd == Duration::ZERO {
-            // it echoes what was never said, or came back before it left
+            // it echoes a report that was not sent, or has an impossible delay
             cx.count(Count::Ignored, 1);
             return;
         }
@@ -73,7 +73,7 @@ impl Receiver {
         cx.probe("factor", self.factor);
     }
 
-    /// The rate that a TCP would have, in bit/s, after `elapsed` since the last report, when the source sends at `rate`.
+    /// The rate of TCP, in bit/s, `elapsed` after the last report, when the source sends at `rate`.
     fn reckon(&self, rate: f64, p: f64, rtt_s: f64, elapsed: Duration) -> f64 {
         let tcp = if p > 0.0 {
             tcp_friendly_rate(self.packet, rtt_s, p)
@@ -98,7 +98,7 @@ impl Receiver {
         self.reported_at = cx.now();
     }
 
-    /// An interval drawn about `mean`, never none.
+    /// A random interval with this mean, above zero.
     fn draw(&self, mean: Duration, cx: &mut ReceiverCx<'_, '_>) -> Duration {
         cx.random().jitter(mean, self.params.spread).max(SHORTEST_INTERVAL)
     }
@@ -162,7 +162,7 @@ impl ReceiverLaw for Receiver {
     }
 }
 
-/// A round trip takes at least this long, whatever delay is seen.
+/// Minimum round-trip time, whatever delay is measured.
 const SHORTEST_RTT_S: f64 = 1e-6;
-/// Reports are at least this far apart, whatever interval is asked for.
+/// Minimum interval of reports, whatever the source requests.
 const SHORTEST_INTERVAL: Duration = Duration::from_micros(1);

@@ -6,29 +6,29 @@ use units::{Duration, Rate, Time};
 use super::words::{BYE, Echo, Heading, Report};
 use crate::asmp::Params;
 
-/// The source's law [ASMP]. One row per receiver that was heard lately.
+/// The source's part [ASMP]. It stores one row per active receiver.
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
     /// Rate, in bit/s.
     rate: f64,
-    /// Receivers heard within the patience, in the order of their ids.
+    /// Active receivers, sorted by id.
     heard: Vec<Heard>,
-    /// Whose report was echoed last.
+    /// Index of the receiver whose report was echoed last.
     turn: usize,
     /// Mean time between the reports of a receiver.
     interval: Duration,
     started_at: Time,
-    /// When the last report came, or the rate was last halved for want of one.
+    /// When the last report arrived, or the rate was last halved without one.
     calm_since: Time,
 }
 
-/// What a receiver said last.
+/// The last report of a receiver.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     endpoint: EndpointId,
     rate: f64,
-    /// By the receiver's clock.
+    /// Time of the report, by the receiver's clock.
     reported_at: Time,
     arrived_at: Time,
 }
@@ -49,7 +49,7 @@ impl Sender {
         law
     }
 
-    /// Receivers that it remembers.
+    /// Number of active receivers.
     #[cfg(test)]
     pub(crate) fn receivers(&self) -> usize {
         self.heard.len()
@@ -59,7 +59,7 @@ impl Sender {
         self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(self.params.min_rate.as_bps_f64());
     }
 
-    /// Shares what there is for reports among the receivers heard.
+    /// Divides the rate of reports among the active receivers.
     fn share(&mut self) {
         // T = max(T_min, n·8·size / (share·session))                                [RFC3550 §6.2]
         let bits = self.heard.len() as f64 * self.params.report_size.as_f64() * 8.0;
@@ -71,7 +71,7 @@ impl Sender {
         self.interval * u64::from(self.params.timeout_intervals)
     }
 
-    /// Takes a report into the table; false when a later one of the same receiver is there already.
+    /// Stores a report. Returns false if a later one of the same receiver is stored.
     fn remember(&mut self, said: Heard) -> bool {
         match self.heard.binary_search_by_key(&said.endpoint, |row| row.endpoint) {
             Ok(at) if self.heard[at].reported_at > said.reported_at => return false,
@@ -84,7 +84,7 @@ impl Sender {
         true
     }
 
-    /// A receiver leaves.
+    /// Removes a receiver that leaves.
     fn forget(&mut self, endpoint: EndpointId, cx: &mut Cx<'_>) {
         match self.heard.binary_search_by_key(&endpoint, |row| row.endpoint) {
             Ok(at) => {
@@ -176,5 +176,5 @@ impl SenderLaw for Sender {
     }
 }
 
-/// Longest interval that a data packet can announce: 2³² − 1 µs.
+/// Maximum interval that a data packet can announce: 2³² − 1 µs.
 const LONGEST_INTERVAL: Duration = Duration::from_micros(u32::MAX as u64);

@@ -3,41 +3,41 @@
 use contract::{EndpointId, Label};
 use units::{Duration, Rate, Time};
 
-/// What every data packet carries: the part of a sender report that receivers need [RFC3550 §6.4]; the encoding is ours.
+/// Content of a data packet: the part of a sender report that receivers need [RFC3550 §6.4]; the encoding is ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Heading {
     /// The sending rate.
     pub(crate) rate: Rate,
-    /// Mean time between the reports of a receiver; more than none, in microseconds.
+    /// Mean interval of a receiver's reports in microseconds, above zero.
     pub(crate) interval: Duration,
-    /// One receiver's last report, so that it can measure its round-trip time.
+    /// The last report of one receiver, from which it measures its round-trip time.
     pub(crate) echo: Option<Echo>,
 }
 
 /// An echo of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Echo {
-    /// Whose.
+    /// The receiver.
     pub(crate) to: EndpointId,
-    /// When it was sent, by its receiver's clock.
+    /// Time of the report, by the receiver's clock.
     pub(crate) reported_at: Time,
-    /// How long the source has had it.
+    /// Time that the source has held the report.
     pub(crate) held: Duration,
 }
 
 /// A receiver report [RFC3550 §6.4.2].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Report {
-    /// The rate that a TCP would have, in bit/s.
+    /// The rate of TCP, in bit/s.
     pub(crate) rate: f64,
     /// When the newest data packet was sent, by the source's clock (LSR).
     pub(crate) about: Time,
-    /// How long the receiver has had it (DLSR).
+    /// Time that the receiver has held it (DLSR).
     pub(crate) held: Duration,
 }
 
 impl Heading {
-    /// As the label of a data packet.
+    /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
         let interval = (self.interval.as_nanos() / 1000).min(u64::from(u32::MAX));
@@ -48,7 +48,7 @@ impl Heading {
         Label([u64::from(to.0) << 32 | interval, reported_at.as_nanos(), held.as_nanos(), self.rate.as_bps()])
     }
 
-    /// From a data packet's label; `None` when no source would write it.
+    /// Decodes the label of a data packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [who, reported_at, held, rate] = label.0;
@@ -65,12 +65,12 @@ impl Heading {
 }
 
 impl Report {
-    /// As the label of a feedback packet.
+    /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         Label([REPORT, self.rate.to_bits(), self.about.as_nanos(), self.held.as_nanos()])
     }
 
-    /// From a feedback packet's label; `None` when no receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [kind, rate, about, held] = label.0;
         let rate = f64::from_bits(rate);
@@ -85,5 +85,5 @@ impl Report {
 /// Packet type of a receiver report [RFC3550 §6.4.2].
 const REPORT: u64 = 201;
 
-/// What a receiver says when it leaves [RFC3550 §6.6].
+/// The message of a receiver that leaves [RFC3550 §6.6].
 pub(crate) const BYE: Label = Label([203, 0, 0, 0]);

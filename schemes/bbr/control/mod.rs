@@ -9,29 +9,29 @@ use self::model::Model;
 use super::Params;
 
 contract::choice! {
-    /// Which sample of the round-trip time renews RTprop and its age.
+    /// Which round-trip time sample updates RTprop and its age.
     pub enum Refresh {
-        /// A lower one only. A standing queue of constant length then cannot keep RTprop from going out of date.
+        /// Only a lower one. RTprop then expires while a standing queue has a constant length.
         Lower = "lower",
-        /// An equal one too [BBR00 §4.1.2.3].
+        /// Also an equal one [BBR00 §4.1.2.3].
         Equal = "equal",
     }
 }
 
-/// Where the state machine stands [BBR00 §3.4.1].
+/// The states [BBR00 §3.4.1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// The rate doubles each round.
     Startup,
-    /// The queue that this made is let go.
+    /// Drains the queue of Startup.
     Drain,
     /// Cycles of eight phases around the rate of the bottleneck.
     ProbeBw,
-    /// Next to nothing in flight, to see the path without a queue.
+    /// A minimum of data in flight, to measure the round-trip time without a queue.
     ProbeRtt,
 }
 
-/// The sender's side of BBR, which needs no other.
+/// The congestion controller BBR, which needs no support of the receiver.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     params: Params,
@@ -49,14 +49,14 @@ pub struct Bbr {
     pacing_bps: f64,
     /// In bytes of payload.
     window: f64,
-    /// The last good window, from before a recovery or a probe.
+    /// The window before a recovery or a probe of the round-trip time.
     prior_window: f64,
     recovering: bool,
-    /// Losses have begun to be repaired since the last acknowledgement.
+    /// A recovery has started since the last acknowledgement.
     entering: bool,
     /// In the first round of a recovery.
     conserving: bool,
-    /// Payload found lost since the last acknowledgement.
+    /// Payload declared lost since the last acknowledgement.
     lost: f64,
     cycle_at: Time,
     cycle_index: usize,
@@ -97,27 +97,27 @@ impl Bbr {
         }
     }
 
-    /// Where the state machine stands.
+    /// The present state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// The rate of the bottleneck by the model, in bit/s of payload.
+    /// The bottleneck bandwidth of the model, in bit/s of payload.
     pub fn btlbw(&self) -> f64 {
         self.model.btlbw()
     }
 
-    /// The round-trip time without a queue by the model; `None` before the first sample.
+    /// The round-trip time without a queue in the model; `None` before the first sample.
     pub fn rtprop(&self) -> Option<Duration> {
         self.model.rtprop
     }
 
-    /// Gain of the rate.
+    /// Gain of the pacing rate.
     pub fn pacing_gain(&self) -> f64 {
         self.pacing_gain
     }
 
-    // ---- what may be in flight
+    // ---- data in flight
 
     fn quantum(&self) -> f64 {
         // BBRSetSendQuantum                                                                [BBR00 §4.2.2]
@@ -130,7 +130,7 @@ impl Bbr {
         }
     }
 
-    /// BBRInflight: so many bandwidth-delay products, and what is on its way into and out of the hosts [BBR00 §4.2.3.2].
+    /// BBRInflight: `gain` bandwidth-delay products, plus data in the queues of the hosts [BBR00 §4.2.3.2].
     fn inflight(&self, gain: f64) -> f64 {
         match self.model.rtprop {
             None => self.initial,
@@ -204,7 +204,7 @@ impl Bbr {
     /// BBRCheckDrain [BBR00 §4.3.3].
     fn check_drain(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
         if self.state == State::Startup && self.model.filled {
-            // pace slowly, keep the window
+            // slow pacing, the same window
             self.enter(State::Drain, 1.0 / self.params.high_gain, self.params.high_gain, cx);
         }
         if self.state == State::Drain && delivery.in_flight.as_f64() <= self.inflight(1.0) {
@@ -268,7 +268,7 @@ impl Bbr {
             self.window = (self.window - self.lost).max(self.segment);
         }
         if self.entering {
-            // one segment at least is for the repair
+            // at least one segment for the retransmission
             self.window = in_flight + delivered.max(self.segment);
             self.conserving = true;
             self.model.begin_round();
@@ -300,7 +300,7 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    /// Everything is in [`CongestionControl::on_delivery`].
+    /// No effect: BBR uses [`CongestionControl::on_delivery`].
     fn on_ack(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
 
     fn samples_delivery(&self) -> bool {
@@ -335,7 +335,7 @@ impl CongestionControl for Bbr {
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         match event.cause {
             Cause::Timeout => {
-                // one segment, and from there as ever                                      [BBR00 §4.2.3.4]
+                // one segment, then growth as usual                                        [BBR00 §4.2.3.4]
                 self.save_window();
                 self.window = self.segment;
                 self.recovering = true;
@@ -349,7 +349,7 @@ impl CongestionControl for Bbr {
                     self.recovering = true;
                 }
             }
-            // the first version takes no notice of marks
+            // version 1 does not react to marks
             Cause::Mark | Cause::Refused => {}
         }
     }
@@ -366,14 +366,14 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// The same, in time for the rate: at exactly BtlBw, with the window as it is [BBR00 §4.3.4.4].
+    /// The same before the first packet: pacing at exactly BtlBw, with the present window [BBR00 §4.3.4.4].
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         if self.state == State::ProbeBw {
             self.set_rate(1.0);
         }
     }
 
-    /// An undone recovery ends like another: with the window from before [BBR00 §4.2.3.4].
+    /// Ends a spurious recovery like another one, with the window before it [BBR00 §4.2.3.4].
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         self.recovering = false;
         self.conserving = false;

@@ -8,28 +8,28 @@ use units::{Duration, Time};
 use super::super::Params;
 use super::Refresh;
 
-/// The model, and the count of rounds that it is measured in.
+/// The model, and the count of rounds.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
-    /// The maximum of the last rounds and what may follow it, by round, falling; in bit/s of payload.
+    /// Candidates for the windowed maximum: round and rate in bit/s of payload, in decreasing order of rate.
     rates: VecDeque<(u64, f64)>,
     rounds: u64,
     /// Rounds so far [BBR00 §4.1.1.3].
     pub(super) round: u64,
-    /// This acknowledgement begins one.
+    /// Whether the present acknowledgement starts a round.
     pub(super) round_start: bool,
-    /// The round ends with a packet that left when at least this was delivered.
+    /// The round ends with a packet that was sent when at least this was delivered.
     next_round: u64,
     /// Payload delivered so far.
     pub(super) delivered: u64,
-    /// Samples of packets that left between these counts of delivered payload say little [BBR00 §4.3.5].
+    /// Samples of packets sent between these counts of delivered payload are ignored [BBR00 §4.3.5].
     ignored: Option<(u64, u64)>,
     /// Minimum round-trip time; `None` before the first.
     pub(super) rtprop: Option<Duration>,
     rtprop_at: Time,
     rtprop_window: Duration,
     refresh: Refresh,
-    /// It is too old.
+    /// RTprop has expired.
     pub(super) expired: bool,
     // ---- full pipe [BBR00 §4.3.2.2]
     pub(super) filled: bool,
@@ -72,7 +72,7 @@ impl Model {
         self.next_round = self.delivered;
     }
 
-    /// What is in flight now, and left before, says nothing of the rate of the bottleneck.
+    /// Ignores samples of data that are in flight now or were sent before.
     pub(super) fn ignore(&mut self, in_flight: u64) {
         let from =
             self.ignored.map_or(
@@ -84,7 +84,7 @@ impl Model {
         self.ignored = Some((from, self.delivered + in_flight));
     }
 
-    /// BBRUpdateBtlBw [BBR00 §4.1.1]. Returns whether the sample is of a sender that lacked data.
+    /// BBRUpdateBtlBw [BBR00 §4.1.1]. Returns whether the sample was app-limited.
     pub(super) fn update_rate(&mut self, delivery: &Delivery) -> bool {
         // BBRUpdateRound: packet.delivered ≥ BBR.next_round_delivered                      [BBR00 §4.1.1.3]
         self.delivered = delivery.total.as_u64();
@@ -143,7 +143,7 @@ impl Model {
         }
     }
 
-    /// The round-trip time was probed for.
+    /// Renews RTprop after a probe.
     pub(super) fn refresh_rtprop(&mut self, now: Time) {
         self.rtprop_at = now;
     }

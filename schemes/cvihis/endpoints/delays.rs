@@ -19,38 +19,39 @@ pub(crate) enum Area {
 
 /// One-way delays of a connection.
 ///
-/// Raw delays are arrival by the receiver's clock less departure by the source's, in nanoseconds: off by whatever the clocks are apart, and so
-/// perhaps below zero. They are kept as they are, so that an offset changes nothing; the push works on `d = raw − raw_min + RTT_min/2`.
+/// A raw delay is the arrival by the receiver's clock minus the departure by the source's clock, in nanoseconds. It contains the clock
+/// offset, so it can be negative. Raw delays are stored unchanged, so that an offset has no effect; the push uses `d = raw − raw_min +
+/// RTT_min/2`.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     edges: [f64; 6],
     outer: Outer,
-    /// Least raw delay ever, not pushed; none before the first packet.
+    /// Minimum raw delay, without pushes; `None` before the first packet.
     least: Option<i64>,
-    /// minDelay, raw; at or above `least`.
+    /// minDelay, raw; not below `least`.
     min: i64,
-    /// maxDelay, raw; none before the first loss.
+    /// maxDelay, raw; `None` before the first loss.
     max: Option<i64>,
     /// Raw delay of the last packet.
     last: i64,
     window: Window,
 }
 
-/// The smallest delay among so many packets, held against minDelay [CVIHIS §4.6].
+/// The smallest delay in a window of packets, which is compared with minDelay [CVIHIS §4.6].
 #[derive(Clone, Debug)]
 struct Window {
     packets: u32,
     threshold: f64,
     times: u32,
-    /// Packets of this window that came, and the smallest raw delay among them.
+    /// Packets of the present window, and the smallest raw delay among them.
     came: u32,
     least: i64,
-    /// Windows in a row whose smallest delay was above the threshold.
+    /// Consecutive windows whose smallest delay was above the threshold.
     above: u32,
 }
 
 impl Delays {
-    /// Nothing measured.
+    /// Without measurements.
     pub(crate) fn new(params: &Params) -> Self {
         let edges =
             [params.edge_1, params.edge_2, params.edge_3, params.edge_4, params.edge_5, params.edge_6];
@@ -75,14 +76,14 @@ impl Delays {
         self.max
     }
 
-    /// Packets are missing: maxDelay is the delay of the last one that came before them [CVIHIS §3.2].
+    /// Handles a loss: maxDelay is the delay of the last packet before it [CVIHIS §3.2].
     pub(crate) fn on_loss(&mut self) {
         if self.least.is_some() {
             self.max = Some(self.last);
         }
     }
 
-    /// A packet came after the raw delay `raw`: what to do about the rate, unless packets before it are missing.
+    /// Takes a packet with the raw delay `raw`. Returns the command, which is for packets without a loss before them.
     pub(crate) fn on_packet(&mut self, raw: i64) -> Command {
         let (least, before) = self.least.map_or((raw, raw), |least| (least, self.last));
         // d < minDelay: minDelay ← d                                                 [CVIHIS §3.3]
@@ -93,17 +94,17 @@ impl Delays {
             self.watch(raw);
         }
         let Some(max) = self.max else {
-            // differs: there is no scale before the first loss, so the rate grows until there is one
+            // differs: the areas are undefined before the first loss, so the rate grows until then
             return Command::UpFar;
         };
         if max <= self.min {
-            // differs: pushed past maxDelay, the areas have no width
+            // differs: when minDelay is pushed above maxDelay, the areas have no width
             return if raw <= self.min { Command::UpFar } else { Command::DownFar };
         }
         self.command(self.area(self.position()), raw - before)
     }
 
-    /// Takes a delay into the window, at the end of which minDelay may turn out to be outdated [CVIHIS §4.6].
+    /// Takes a delay into the window. At the end of the window minDelay may be replaced [CVIHIS §4.6].
     fn watch(&mut self, raw: i64) {
         let window = &mut self.window;
         window.least = window.least.min(raw);
@@ -120,17 +121,17 @@ impl Delays {
             window.above = 0;
             self.min = least;
             self.least = Some(least);
-            // ours: a longer way moves the delay of a full queue, too
+            // ours: a longer path also shifts the delay of a full queue
             self.max = Some(least + room);
         }
     }
 
-    /// x = (d − minDelay)/(maxDelay − minDelay) of the last packet; of no use unless maxDelay is above minDelay.
+    /// x = (d − minDelay)/(maxDelay − minDelay) of the last packet; valid if maxDelay is above minDelay.
     pub(crate) fn position(&self) -> f64 {
         (self.last - self.min) as f64 / (self.max.unwrap_or(self.min) - self.min) as f64
     }
 
-    /// Where in the delay space this is. An area begins at its lower edge.
+    /// The area of the position `x`. An area includes its lower edge.
     pub(crate) fn area(&self, x: f64) -> Area {
         match self.edges.iter().take_while(|edge| x >= **edge).count() {
             0 => Area::Lowest,
@@ -143,8 +144,8 @@ impl Delays {
         }
     }
 
-    /// The command in this area when the delay has grown by `gradient` since the packet before [CVIHIS §3.2, Fig. 1]. Where the two disagree the
-    /// gradient wins; equal delays disagree with nothing.
+    /// The command in an area, if the delay has grown by `gradient` since the packet before [CVIHIS §3.2, Fig. 1]. If area and gradient
+    /// disagree, the gradient decides; a gradient of zero disagrees with nothing.
     pub(crate) fn command(&self, area: Area, gradient: i64) -> Command {
         let strong = self.outer == Outer::Strong;
         match area {
@@ -160,18 +161,19 @@ impl Delays {
         }
     }
 
-    /// Pushes minDelay by `factor`, not above the last delay. `rtt_min` is the minimum round-trip time, half of which is taken for the way here.
+    /// Pushes minDelay by `factor`, at most to the last delay. Half of `rtt_min`, the minimum round-trip time, is used as the one-way
+    /// propagation delay.
     pub(crate) fn push(&mut self, factor: f64, rtt_min: Duration) {
         let Some(least) = self.least else { return };
-        // differs: the paper multiplies the delay itself; with clocks that are apart that is not a delay, and may be negative
-        // d = raw − raw_min + RTT_min/2
+        // differs: the paper multiplies the delay itself, which with different clocks is not a delay and may be negative d = raw − raw_min
+        // + RTT_min/2
         let base = (rtt_min.as_nanos() / 2) as i64 - least;
         // minDelay ← min(1.05·minDelay, d)                                         [CVIHIS §3.3, Table 1]
         let pushed = ((self.min + base) as f64 * factor + 0.5) as i64 - base;
         self.min = pushed.min(self.last).max(self.min);
     }
 
-    /// The mode is another from now on.
+    /// Changes the mode.
     pub(crate) fn switch(&mut self, mode: Mode) {
         if let (Mode::Background, Some(least)) = (mode, self.least) {
             self.min = least;

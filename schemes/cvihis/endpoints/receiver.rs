@@ -1,4 +1,4 @@
-//! CVIHIS at the receiver: the area of the present delay, and the command that follows from it. Answers every packet.
+//! CVIHIS at the receiver: the area of the present delay, and the resulting command. It answers every packet.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Duration, Time};
@@ -7,14 +7,14 @@ use super::delays::Delays;
 use super::words::{Answer, Command, Heading};
 use crate::cvihis::{Cadence, Mode, Params};
 
-/// The receiver's law [CVIHIS §3.2, §3.3]. Constant state, no timers.
+/// The receiver's part [CVIHIS §3.2, §3.3]. Constant state, no timers.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     params: Box<Params>,
-    /// As the newest data say.
+    /// The mode in the newest data packet.
     mode: Mode,
     delays: Delays,
-    /// Packets before the next one are missing.
+    /// Packets before the next one were lost.
     lost: bool,
     pushed_at: Option<Time>,
 }
@@ -31,13 +31,13 @@ impl Receiver {
         }
     }
 
-    /// Pushes minDelay where the mode does so and `command` slows the source down.
+    /// Pushes minDelay if the mode has pushes and `command` reduces the rate.
     fn push(&mut self, command: Command, heading: &Heading, now: Time) {
         let factor = match self.mode {
             Mode::RealTime => self.params.push,
             Mode::Background => self.params.background_push,
         };
-        // differs: the paper pushes continuously, but only when competing is needed, and says no more
+        // differs: the paper pushes continuously, but only when competing is needed, and gives no details
         let slows = matches!(command, Command::DownFar | Command::Down | Command::DownGradient);
         if factor == 1.0 || !slows || self.delays.max().is_none() {
             return;
@@ -82,7 +82,7 @@ impl ReceiverLaw for Receiver {
             cx.event("mode", f64::from(u8::from(self.mode == Mode::RealTime)));
         }
         let raw = cx.now().as_nanos().wrapping_sub(data.sent_at.as_nanos()) as i64;
-        // clocks that are centuries apart are broken, and sums of delays shall not overflow
+        // a clock offset of centuries is an error, and sums of delays must not overflow
         let raw = raw.clamp(-FARTHEST, FARTHEST);
         let chosen = self.delays.on_packet(raw);
         let command = if std::mem::take(&mut self.lost) { Command::Decrease } else { chosen };
@@ -99,5 +99,5 @@ impl ReceiverLaw for Receiver {
     }
 }
 
-/// Nanoseconds by which clocks may be apart: 36 years.
+/// Maximum clock offset in nanoseconds: 36 years.
 const FARTHEST: i64 = i64::MAX / 8;

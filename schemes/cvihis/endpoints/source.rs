@@ -1,4 +1,4 @@
-//! CVIHIS at the source: executes numbered commands, one step per √RTT. It does not know one-way delays.
+//! CVIHIS at the source: executes numbered commands, one step per √RTT. It has no one-way delays.
 
 use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
@@ -6,27 +6,27 @@ use units::{Bytes, Duration, Rate, Time};
 use super::words::{Answer, Command, Heading};
 use crate::cvihis::{Mode, Params, Smoothed, Unit};
 
-/// The source's law [CVIHIS §3.2].
+/// The source's part [CVIHIS §3.2].
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
     mode: Mode,
     packet_bits: f64,
-    /// What a step of 1 counts, in bits.
+    /// Bits of a step of 1.
     step_bits: f64,
-    /// Rate, in bit/s: the packet's bits over the gap between packets.
+    /// Rate in bit/s: size of a packet over the gap between packets.
     rate: f64,
-    /// u: the smoothed step, in packets.
+    /// The smoothed step u, in packets.
     update: f64,
-    /// Newest command of those that make steps.
+    /// The newest command that makes steps.
     command: Command,
-    /// Smoothed round-trip time, in seconds; none before the first sample.
+    /// Smoothed round-trip time in seconds; `None` before the first sample.
     srtt: Option<f64>,
     rtt_min: Option<Duration>,
     started_at: Time,
     decreased_at: Option<Time>,
     next_step: Time,
-    /// Without a word until then the gap is doubled.
+    /// If no answer arrives until then, the gap is doubled.
     silent_at: Time,
 }
 
@@ -71,7 +71,7 @@ impl Sender {
         self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(least);
     }
 
-    /// Takes a round-trip sample.
+    /// Takes a round-trip time sample.
     fn measure(&mut self, sample: Duration, cx: &mut Cx<'_>) {
         let s = sample.as_secs_f64();
         // RTT ← 7/8 RTT + 1/8 s
@@ -82,7 +82,7 @@ impl Sender {
         cx.probe("srtt", srtt);
     }
 
-    /// Packets that the newest command adds in √RTT [CVIHIS Table 1].
+    /// The step of the present command in packets per √RTT [CVIHIS Table 1].
     fn signed_step(&self) -> f64 {
         let Params { step_far, step_down, step_up, step_gradient, .. } = *self.params;
         match self.command {
@@ -96,7 +96,7 @@ impl Sender {
         }
     }
 
-    /// √RTT has passed.
+    /// Executes a step, once per √RTT.
     fn step(&mut self, cx: &mut Cx<'_>) {
         self.adapt(self.signed_step(), cx);
         self.next_step = cx.now() + self.step_time();
@@ -118,7 +118,7 @@ impl Sender {
         cx.probe("update", added);
     }
 
-    /// Packets were lost: a round trip has passed since that was last so.
+    /// Executes the decrease after a loss, at most once per round-trip time.
     fn decrease(&mut self, cx: &mut Cx<'_>) {
         let factor = self.params.decrease;
         if self.params.smoothed_decrease {
@@ -189,7 +189,7 @@ impl SenderLaw for Sender {
         self.next_step.min(self.silent_at)
     }
 
-    /// Rate and step stay what they are; data say the mode from now on, so that both ends change on the same packet.
+    /// Rate and step do not change. Data packets carry the mode from now on, so that both ends change at the same packet.
     fn on_mode(&mut self, mode: &str, cx: &mut Cx<'_>) {
         match mode {
             "background" => self.mode = Mode::Background,
@@ -199,5 +199,5 @@ impl SenderLaw for Sender {
     }
 }
 
-/// Steps are at least this far apart, whatever round-trip time is claimed.
+/// Minimum time between steps, whatever round-trip time is measured.
 const SHORTEST_STEP: Duration = Duration::from_micros(100);

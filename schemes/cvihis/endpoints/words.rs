@@ -8,7 +8,7 @@ use crate::cvihis::Mode;
 /// A numbered rate adaptation command [CVIHIS Fig. 1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// 0: stay. The number is ours.
+    /// 0: no change. The number is ours.
     Hold = 0,
     /// 1: − − −
     DownFar = 1,
@@ -38,7 +38,7 @@ impl Command {
         Self::UpGradient,
     ];
 
-    /// Its number.
+    /// The number of the command.
     pub(crate) const fn number(self) -> u64 {
         self as u64
     }
@@ -48,28 +48,28 @@ impl Command {
     }
 }
 
-/// What every data packet says.
+/// Content of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heading {
-    /// The mode from now on.
+    /// The mode from this packet on.
     pub(crate) mode: Mode,
-    /// Minimum round-trip time that the source saw; none before the first.
+    /// Minimum round-trip time at the source; `None` before the first sample.
     pub(crate) rtt_min: Option<Duration>,
     /// Smoothed round-trip time.
     pub(crate) srtt: Duration,
 }
 
-/// What the receiver answers to every data packet.
+/// The answer of the receiver to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// What the source shall do.
+    /// The command for the source.
     pub(crate) command: Command,
-    /// When the packet was sent, by the source's clock.
+    /// Departure of the packet, by the source's clock.
     pub(crate) echo: Time,
 }
 
 impl Heading {
-    /// As the label of a data packet.
+    /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
         let mode = match self.mode {
@@ -80,7 +80,7 @@ impl Heading {
         Label([DATA << 32 | mode, rtt_min.as_nanos(), self.srtt.as_nanos(), 0])
     }
 
-    /// From a data packet's label; `None` when no source would write it.
+    /// Decodes the label of a data packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [tag_and_mode, rtt_min, srtt, 0] = label.0 else { return None };
@@ -96,13 +96,13 @@ impl Heading {
 }
 
 impl Answer {
-    /// As the label of a feedback packet.
+    /// Encodes it in the label of a feedback packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
         Label([COMMAND << 32 | self.command.number(), self.echo.as_nanos(), 0, 0])
     }
 
-    /// From a feedback packet's label; `None` when no receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [tag_and_number, echo, 0, 0] = label.0 else { return None };
@@ -111,9 +111,9 @@ impl Answer {
     }
 }
 
-/// Tells data of this scheme from others': "CVID".
+/// Identifies data packets of this scheme: "CVID".
 const DATA: u64 = 0x4356_4944;
-/// Tells answers: "CVIC".
+/// Identifies answers of this scheme: "CVIC".
 const COMMAND: u64 = 0x4356_4943;
-/// Round-trip times above this are not believed.
+/// Maximum accepted round-trip time.
 const LONGEST: Duration = Duration::from_secs(1000);

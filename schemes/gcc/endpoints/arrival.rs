@@ -4,7 +4,7 @@ use units::{Duration, Time, math};
 
 use crate::gcc::Params;
 
-/// Packets that count as one.
+/// A group of packets.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first_sent: Time,
@@ -15,7 +15,7 @@ struct Group {
     arrived: Time,
 }
 
-/// Times between the last packets of two groups, in milliseconds.
+/// Intervals between the last packets of two groups, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Variation {
     /// t(i) − t(i−1)
@@ -38,8 +38,8 @@ impl Groups {
         Self { burst: params.burst_time, longest: params.max_group_time, current: None, previous: None }
     }
 
-    /// A packet that was sent at `sent` arrived at `now`, later than all before it. It may end a group: the variation between that
-    /// one and the one before it.
+    /// Takes a packet that was sent at `sent` and arrived at `now`, both later than those before it. Returns the variation between the last
+    /// two groups if it ends a group.
     pub(crate) fn packet(&mut self, sent: Time, now: Time) -> Option<Variation> {
         let alone = Group { first_sent: sent, first_arrived: now, sent, arrived: now };
         let Some(current) = &mut self.current else {
@@ -77,7 +77,7 @@ pub(crate) struct Filter {
     error: f64,
     /// var_v: variance of the measurement noise.
     noise: f64,
-    /// Times between departures of the last groups, in milliseconds; apart, so that a law that holds this stays small.
+    /// Intervals between departures of the last groups, in milliseconds. Boxed to keep laws small.
     departures: Box<[f64; HISTORY]>,
     next: usize,
 }
@@ -95,7 +95,7 @@ impl Filter {
         }
     }
 
-    /// Takes a variation; the new trend m(i), in milliseconds.
+    /// Takes a variation. Returns the new trend m(i), in milliseconds.
     pub(crate) fn group(&mut self, variation: Variation) -> f64 {
         // d(i) = t(i) − t(i−1) − (T(i) − T(i−1)); z(i) = d(i) − m(i−1)                          [GCC02 §5.1, §5.3]
         let z = variation.arrival - variation.departure - self.trend;
@@ -120,7 +120,7 @@ fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3
 }
 
-/// Minimum variance of the measurement noise [GCC02 §5.3]; the initial one, too, which the draft does not give.
+/// Minimum variance of the measurement noise [GCC02 §5.3]; also the initial one, which the draft does not give.
 const MIN_NOISE: f64 = 1.0;
-/// K: groups of which the quickest counts. The draft leaves it open; two seconds of video at 30 frames per second.
+/// K: number of groups for f_max. The draft leaves it open; two seconds of video at 30 frames per second.
 const HISTORY: usize = 60;

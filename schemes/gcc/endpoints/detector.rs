@@ -4,24 +4,24 @@ use units::{Duration, Time};
 
 use crate::gcc::Params;
 
-/// What the trend of the delay says of the link.
+/// What the delay trend shows about the queue of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// Its queue grows.
+    /// The queue grows.
     Overuse,
-    /// It stays.
+    /// The queue is constant.
     Normal,
-    /// It drains.
+    /// The queue drains.
     Underuse,
 }
 
-/// Compares the trend with a threshold that follows it.
+/// Compares the trend with an adaptive threshold.
 #[derive(Clone, Debug)]
 pub(crate) struct Detector {
     params: Box<Params>,
     /// del_var_th, in milliseconds.
     threshold: f64,
-    /// Variations seen, up to `max_deltas`.
+    /// Number of variations, up to `max_deltas`.
     seen: u32,
     /// m(i−1).
     before: f64,
@@ -45,7 +45,7 @@ impl Detector {
         }
     }
 
-    /// What was said last.
+    /// The last signal.
     pub(crate) const fn signal(&self) -> Signal {
         self.signal
     }
@@ -55,7 +55,7 @@ impl Detector {
         self.threshold
     }
 
-    /// The last trend as it was compared with the threshold, in milliseconds.
+    /// The last trend in the scale of the threshold, in milliseconds.
     pub(crate) fn compared(&self) -> f64 {
         self.before * f64::from(self.seen)
     }
@@ -68,8 +68,8 @@ impl Detector {
         self.adapt(compared.abs(), now);
         if compared > self.threshold {
             let since = *self.above.get_or_insert(now);
-            // for at least overuse_time_th, and not if m(i) < m(i−1)                           [GCC02 §5.4]
-            // ours: between the two the last signal stays
+            // for at least overuse_time_th, and not if m(i) < m(i−1)                           [GCC02 §5.4] ours: in between the last
+            // signal stays
             if now.saturating_since(since) >= self.params.overuse_time_th && trend >= self.before {
                 self.signal = Signal::Overuse;
             }
@@ -83,7 +83,7 @@ impl Detector {
 
     /// Moves the threshold towards the trend.
     fn adapt(&mut self, trend: f64, now: Time) {
-        // ours: after a pause no more than one step, so that the threshold does not pass the trend
+        // ours: at most one step after a pause, so that the threshold does not pass the trend
         let elapsed = self.at.map_or(0.0, |at| ms(now.saturating_since(at)).min(LONGEST_STEP_MS));
         self.at = Some(now);
         if trend - self.threshold > ms(self.params.max_adapt_offset) {
@@ -101,5 +101,5 @@ fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3
 }
 
-/// Longest time between groups that moves the threshold.
+/// Maximum time between groups in the update of the threshold.
 const LONGEST_STEP_MS: f64 = 100.0;

@@ -1,4 +1,4 @@
-//! What GCC adds to the two ends of a stream: the delay-based controller at the receiver, the loss-based one at the source.
+//! GCC: the delay-based controller at the receiver, and the loss-based one at the source.
 
 mod arrival;
 mod detector;

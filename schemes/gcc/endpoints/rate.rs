@@ -48,7 +48,7 @@ impl RateControl {
         self.state
     }
 
-    /// Follows `signal`. `received` is the receive rate R, as soon as there is one.
+    /// Updates the state and the rate by `signal`. `received` is the receive rate R, if known.
     pub(crate) fn update(&mut self, signal: Signal, received: Option<f64>, rtt: Duration, now: Time) {
         self.state = match (signal, self.state) {
             (Signal::Overuse, _) => State::Decrease,
@@ -92,8 +92,8 @@ impl RateControl {
         self.rate = self.rate.min(self.params.beta * received);
     }
 
-    /// Whether R is near what it was at over-use: within three standard deviations of the average. Forgets the average when R is
-    /// above that: the link is another.
+    /// Whether R is within three standard deviations of its average at over-use. Resets the average if R is above that, because the link
+    /// has changed.
     fn is_near(&mut self, received: Option<f64>) -> bool {
         let (Some((average, variance)), Some(received)) = (self.at_overuse, received) else { return false };
         let variance = variance.max(self.params.min_normalised_variance.as_bps_f64() * average);

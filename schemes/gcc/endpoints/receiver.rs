@@ -1,4 +1,4 @@
-//! GCC at the receiver: the delay-based controller, and what arrived and what did not.
+//! GCC at the receiver: the delay-based controller, and counts of received and lost packets.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Duration, Time};
@@ -10,7 +10,7 @@ use super::words::{Heading, Report};
 use crate::gcc::Params;
 use crate::shared::ReceiveRate;
 
-/// The receiver's law [GCC02 §5]. Constant state, no timers: it speaks when data arrive.
+/// The receiver's part [GCC02 §5]. Constant state, no timers: it sends reports when data arrive.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     params: Box<Params>,
@@ -23,7 +23,7 @@ pub struct Receiver {
     newest: Option<u64>,
     received: u64,
     lost: u64,
-    /// As the newest data say.
+    /// The round-trip time in the newest data packet.
     rtt: Option<Duration>,
     /// When the next report is due.
     due: Time,
@@ -82,7 +82,7 @@ impl ReceiverLaw for Receiver {
         self.received += 1;
         self.arriving.record(now, data.size, self.params.receive_window);
         if self.newest.is_some_and(|newest| data.seq < newest) {
-            // it was counted as lost; packets out of order are ignored by the arrival-time model   [GCC02 §5.1]
+            // it was counted as lost; the arrival-time model ignores packets out of order   [GCC02 §5.1]
             self.lost = self.lost.saturating_sub(1);
             return;
         }

@@ -1,4 +1,4 @@
-//! GCC at the source: the loss-based controller, and the lesser of the two rates.
+//! GCC at the source: the loss-based controller, and the minimum of the two rates.
 
 use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
 use units::{Duration, Rate, Time};
@@ -6,21 +6,21 @@ use units::{Duration, Rate, Time};
 use super::words::{Heading, Report};
 use crate::gcc::Params;
 
-/// The source's law [GCC02 §6]. Rates in bit/s.
+/// The source's part [GCC02 §6]. Rates in bit/s.
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
-    /// A: what the delay-based controller permits, as last reported.
+    /// A: the rate of the delay-based controller in the last report.
     delay_based: f64,
-    /// As: what the loss-based controller permits.
+    /// As: the rate of the loss-based controller.
     loss_based: f64,
-    /// Packets that had arrived and were lost when the loss-based controller last ran.
+    /// Received and lost packets at the last update of the loss-based controller.
     received: u64,
     lost: u64,
-    /// Smoothed round-trip time, in seconds; none before the first report.
+    /// Smoothed round-trip time in seconds; `None` before the first report.
     srtt: Option<f64>,
     started_at: Time,
-    /// Without a report until then the rate is halved.
+    /// If no report arrives until then, the rate is halved.
     silent_at: Time,
 }
 
@@ -46,7 +46,7 @@ impl Sender {
         self.loss_based.min(self.delay_based).clamp(min, max)
     }
 
-    /// Runs the loss-based controller over what `report` says beyond its last run.
+    /// Updates the loss-based controller by the packets of `report` since the last update.
     fn judge_loss(&mut self, report: &Report, cx: &mut Cx<'_>) {
         let (received, lost) = (report.received - self.received, report.lost.saturating_sub(self.lost));
         if received + lost < u64::from(self.params.loss_packets) {
@@ -54,7 +54,7 @@ impl Sender {
         }
         (self.received, self.lost) = (report.received, report.lost);
         let ratio = lost as f64 / (received + lost) as f64;
-        // differs: As(i−1) is the rate that is sent, or As would grow without end while A is the lesser
+        // differs: As(i−1) is the sending rate; otherwise As would grow without limit while A is the minimum
         let before = self.rate();
         if ratio < self.params.low_loss {
             // As(i) = 1.05·As(i−1)                                                             [GCC02 §6]

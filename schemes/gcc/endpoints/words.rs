@@ -1,37 +1,36 @@
-//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused. The draft
-//! uses RTP and RTCP; the encoding is ours.
+//! GCC: encoding of the messages in labels of four words. Invalid messages are refused. The draft uses RTP and RTCP; the encoding is ours.
 
 use contract::Label;
 use units::{Duration, Time};
 
-/// What every data packet says beside its number and when it was sent.
+/// Content of a data packet besides its number and send time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heading {
-    /// Smoothed round-trip time; none before the first report.
+    /// Smoothed round-trip time; `None` before the first report.
     pub(crate) rtt: Option<Duration>,
 }
 
 /// A receiver's report: REMB and receiver report in one [GCC02 §3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// A: what the delay-based controller permits, in bit/s; at most 2⁴⁸ − 1 are said.
+    /// A: the rate of the delay-based controller in bit/s, at most 2⁴⁸ − 1.
     pub(crate) rate_bps: u64,
-    /// When the packet that this answers was sent, by the source's clock.
+    /// Departure of the packet that this answers, by the source's clock.
     pub(crate) echo: Time,
-    /// Packets that arrived since the start.
+    /// Packets received since the start.
     pub(crate) received: u64,
-    /// Packets that did not.
+    /// Packets lost since the start.
     pub(crate) lost: u64,
 }
 
 impl Heading {
-    /// As the label of a data packet.
+    /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
         Label([DATA, self.rtt.unwrap_or(Duration::MAX).as_nanos(), 0, 0])
     }
 
-    /// From a data packet's label; `None` when no source would write it.
+    /// Decodes the label of a data packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [DATA, rtt, 0, 0] = label.0 else { return None };
@@ -41,13 +40,13 @@ impl Heading {
 }
 
 impl Report {
-    /// As the label of a feedback packet.
+    /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         let rate = self.rate_bps.min(MAX_RATE);
         Label([REPORT << 48 | rate, self.echo.as_nanos(), self.received, self.lost])
     }
 
-    /// From a feedback packet's label; `None` when no receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [tag_and_rate, echo, received, lost] = label.0;
         let sensible = tag_and_rate >> 48 == REPORT && received <= MAX_PACKETS && lost <= MAX_PACKETS;
@@ -56,12 +55,12 @@ impl Report {
     }
 }
 
-/// Tells data of this scheme from others': "GCCD".
+/// Identifies data packets of this scheme: "GCCD".
 const DATA: u64 = 0x4743_4344;
-/// Tells reports: "GR".
+/// Identifies reports of this scheme: "GR".
 const REPORT: u64 = 0x4752;
 const MAX_RATE: u64 = (1 << 48) - 1;
-/// Packets that are believed, so that sums do not overflow.
+/// Maximum accepted number of packets, so that sums do not overflow.
 const MAX_PACKETS: u64 = u64::MAX / 4;
-/// Round-trip times above this are not believed.
+/// Maximum accepted round-trip time.
 const LONGEST: Duration = Duration::from_secs(1000);

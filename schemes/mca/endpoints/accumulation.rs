@@ -1,4 +1,4 @@
-//! The number of bytes of a flow that wait in queues, estimated at a receiver [MCA §2.2].
+//! The accumulation of a flow (its bytes in queues), estimated at a receiver [MCA §2.2].
 
 use units::{Bytes, Time};
 
@@ -6,8 +6,8 @@ use crate::mca::{Early, Form, Params};
 
 /// Accumulation with hysteresis and resynchronisation.
 ///
-/// On a FIFO path the bytes that arrive between the expected and the actual arrival of a control packet are those that
-/// waited before it. Lost bytes need no correction in this form.
+/// On a FIFO path the bytes that arrive between the expected and the actual arrival of a control packet are those that waited before it. In
+/// this form, lost bytes need no correction.
 #[derive(Clone, Debug)]
 pub(crate) struct Accumulation {
     enter_bytes: f64,
@@ -15,30 +15,30 @@ pub(crate) struct Accumulation {
     packet_bytes: f64,
     form: Form,
     early: Early,
-    /// Arrival minus departure of a control packet that is taken to have met no queue, in nanoseconds; the two clocks
-    /// need not agree. `None` before the first.
+    /// Arrival minus departure of a control packet that is assumed to have met no queue, in nanoseconds; the two clocks need not agree.
+    /// `None` before the first.
     baseline_ns: Option<i64>,
-    /// Bytes that waited before that packet after all: what the last epoch left.
+    /// Bytes that waited before that packet nevertheless, as the last epoch showed.
     residue: f64,
     congested: bool,
     bytes: f64,
 }
 
-/// What a control packet tells.
+/// The result of a control packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     /// No congestion.
     Clear,
-    /// Congestion begins.
+    /// Congestion starts.
     Begins,
-    /// Congestion goes on.
+    /// Congestion continues.
     GoesOn,
     /// Congestion ends.
     Ends,
 }
 
 impl Accumulation {
-    /// Not yet synchronised.
+    /// An estimator that is not synchronised.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         let packet_bytes = packet.as_f64();
         Self {
@@ -54,15 +54,15 @@ impl Accumulation {
         }
     }
 
-    /// Takes a control packet sent at `sent` that arrived at `arrived`, while the own flow is received at `rate_bps()` bit/s. Asks for that rate
-    /// only where the packet was early or late.
+    /// Takes a control packet that was sent at `sent` and arrived at `arrived`, while the flow is received at `rate_bps()` bit/s. Calls
+    /// `rate_bps` only if the packet was early or late.
     pub(crate) fn on_control(
         &mut self,
         sent: Time,
         arrived: Time,
         rate_bps: impl FnOnce() -> f64,
     ) -> Finding {
-        // the clocks may be far apart: only differences count
+        // the clock offset can be large: only differences have a meaning
         let transit_ns = arrived.as_nanos().wrapping_sub(sent.as_nanos()) as i64;
         let Some(baseline_ns) = self.baseline_ns else {
             self.synchronise(transit_ns, 0.0);
@@ -94,8 +94,8 @@ impl Accumulation {
         finding
     }
 
-    /// Takes a control packet out of band that has overtaken `waiting` bytes of the flow. That is the accumulation itself: what came into the network
-    /// until the control packet did, less what has left it [MCA §2.1 Eq. (3), (5)]. Nothing has to be synchronised.
+    /// Takes an out-of-band control packet that has overtaken `waiting` bytes of the flow. This is the accumulation: bytes that entered the
+    /// network before the control packet, minus those that have left it [MCA §2.1 Eq. (3), (5)]. It needs no synchronisation.
     pub(crate) fn on_overtaking(&mut self, waiting: u64) -> Finding {
         self.bytes = waiting as f64;
         self.decide()
@@ -113,7 +113,7 @@ impl Accumulation {
         }
     }
 
-    /// The accumulation that the last control packet showed, in bytes.
+    /// The accumulation at the last control packet, in bytes.
     pub(crate) const fn bytes(&self) -> f64 {
         self.bytes
     }
@@ -124,7 +124,7 @@ impl Accumulation {
         self.congested
     }
 
-    /// Arrival minus departure without queues, as believed now, in nanoseconds.
+    /// The present estimate of arrival minus departure without queues, in nanoseconds.
     pub(crate) const fn baseline_ns(&self) -> Option<i64> {
         self.baseline_ns
     }

@@ -1,4 +1,4 @@
-//! Means and deviations as in MCA.
+//! MCA: means, deviations, and the congestion occurrence frequency.
 
 /// An exponentially weighted mean and mean deviation.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub(super) struct Average {
 }
 
 impl Average {
-    /// No sample yet.
+    /// Without samples.
     pub(super) const fn new(gain: f64, first_deviation: f64) -> Self {
         Self { gain, first_deviation, mean: None, deviation: 0.0 }
     }
@@ -37,19 +37,19 @@ impl Average {
     }
 }
 
-/// Congestion occurrence frequency f: indications, sent or not, over packets sent by the source [MCA §3.1.3].
+/// Congestion occurrence frequency f: indications, whether sent or suppressed, over packets sent by the source [MCA §3.1.3].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frequency {
     window: u64,
     gain: f64,
-    /// Number of the newest packet when the present window began.
+    /// Number of the newest packet at the start of the present window.
     since: u64,
     indications: u64,
     mean: Option<f64>,
 }
 
 impl Frequency {
-    /// Counting begins after packet `since`.
+    /// Counts from packet `since` on.
     pub(super) fn new(window: u32, gain: f64, since: u64) -> Self {
         Self { window: u64::from(window), gain, since, indications: 0, mean: None }
     }

@@ -9,7 +9,7 @@ use super::words::{Announcement, Indication, Kind};
 use crate::mca::{Cadence, Params};
 use crate::shared::ReceiveRate;
 
-/// The receiver's law [MCA §3.2]. Constant state, no timers.
+/// The receiver's part [MCA §3.2]. Constant state, no timers.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     cadence: Cadence,
@@ -20,11 +20,11 @@ pub struct Receiver {
     f_gain: f64,
     accumulation: Accumulation,
     arriving: ReceiveRate,
-    /// Maximum number seen.
+    /// Highest number received.
     newest: u64,
-    /// Number of the packet that was last taken note of.
+    /// Number of the last packet that was counted.
     noted: Option<u64>,
-    /// Bytes of the source up to the end of the newest packet that arrived.
+    /// Bytes of the source up to the end of the newest received packet.
     arrived_bytes: u64,
     heard: Announcement,
     f: Option<Frequency>,
@@ -54,7 +54,7 @@ impl Receiver {
         }
     }
 
-    /// Takes note of a packet, once.
+    /// Counts a packet once.
     #[inline]
     fn note(&mut self, data: &Arrival, now: Time) {
         if self.noted == Some(data.seq) {
@@ -69,7 +69,7 @@ impl Receiver {
         self.arriving.record(now, data.size, self.heard.srtt.max(self.rate_window));
     }
 
-    /// Congestion of this kind was found by a packet sent at `about`: says so, or stays silent, at once.
+    /// Handles congestion that a packet sent at `about` revealed: sends an indication or suppresses it, at once.
     fn indicate(&mut self, kind: Kind, about: Time, cx: &mut ReceiverCx<'_, '_>) {
         let Some(f) = &mut self.f else { return };
         // f = indications ÷ packets sent by the source                              [MCA §3.1.3]
@@ -82,8 +82,7 @@ impl Receiver {
         cx.probe("g_trac", g.0);
         cx.probe("trac", trac.0);
 
-        // silent while ḡ ≥ U − k_rx·D
-        // differs: the paper is silent above U itself; see k_rx
+        // suppressed while ḡ ≥ U − k_rx·D differs: the paper suppresses above U itself; see k_rx
         let threshold = self.heard.u - self.k_rx * self.heard.d;
         let speaks = match self.heard.representative {
             None => true,
@@ -114,7 +113,7 @@ impl ReceiverLaw for Receiver {
     fn on_control(&mut self, control: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let Some(heard) = Announcement::decode(control.label) else { return };
         self.heard = heard;
-        // before the first packet of data there is nothing to count from
+        // counting starts at the first data packet
         if self.noted.is_some() {
             let finding =
                 self.accumulation.on_overtaking(control.bytes_before.saturating_sub(self.arrived_bytes));
@@ -130,7 +129,7 @@ impl ReceiverLaw for Receiver {
 }
 
 impl Receiver {
-    /// What a control packet sent at `about` showed: puts it into the trace, and indicates congestion.
+    /// Handles the result of a control packet sent at `about`: records it, and indicates congestion.
     fn tell(&mut self, finding: Finding, about: Time, cx: &mut ReceiverCx<'_, '_>) {
         cx.probe("accumulation", self.accumulation.bytes());
         match finding {

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Rate, Time};
 use super::words::{Announcement, Indication, Kind};
 use crate::mca::{Control, Deviation, Params};
 
-/// The source's law [MCA §3.1].
+/// The source's part [MCA §3.1].
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
@@ -17,18 +17,18 @@ pub struct Sender {
     srtt: f64,
     sigma: f64,
     representative: Option<Representative>,
-    /// When the rate reached U′ + 4D′ with nothing heard since.
+    /// When the rate reached U′ + 4D′ without feedback since.
     silent_since: Option<Time>,
     started_at: Time,
     cut_at: Option<Time>,
-    /// The present period ends; never before the start.
+    /// End of the present period; [`Time::NEVER`] before the start.
     period_ends: Time,
-    /// The representative was heard in the present period.
+    /// Feedback of the representative arrived in the present period.
     heard: bool,
     next_control: Time,
 }
 
-/// The slowest receiver, CR, and what it last said of itself.
+/// The slowest receiver (CR), and its last feedback.
 #[derive(Clone, Copy, Debug)]
 struct Representative {
     endpoint: EndpointId,
@@ -88,7 +88,8 @@ impl Sender {
         cx.probe("period", self.period().as_secs_f64());
     }
 
-    /// Whether an indication of `endpoint` with G-TRAC mean `g` counts; it may make `endpoint` the representative [MCA §3.1.3, §3.1.4].
+    /// Whether an indication of `endpoint` with G-TRAC mean `g` is accepted; it can make `endpoint` the representative [MCA §3.1.3,
+    /// §3.1.4].
     fn accepts(&self, endpoint: EndpointId, g: f64, cx: &mut Cx<'_>) -> bool {
         match &self.representative {
             Some(it) if it.endpoint != endpoint => {
@@ -101,7 +102,7 @@ impl Sender {
         }
     }
 
-    /// What a control packet says, where one is due.
+    /// The content of a control packet, if one is due.
     fn announce(&mut self, now: Time) -> Option<Label> {
         if now < self.next_control {
             return None;
@@ -130,13 +131,13 @@ impl Sender {
         self.silent_since = if beyond { self.silent_since.or(Some(now)) } else { None };
     }
 
-    /// From this rate on the representative should have spoken, in bit/s; infinite when there is none.
+    /// The rate in bit/s from which the representative should have sent an indication; infinite if there is none.
     fn absence_rate(&self) -> f64 {
         // R ≥ U′ + 4D′
         self.representative.map_or(f64::INFINITY, |it| it.u_trac + self.params.absence_deviations * it.d_trac)
     }
 
-    /// When the representative is given up if nothing is heard of it.
+    /// When the representative is removed if no feedback arrives.
     fn absent_at(&self) -> Time {
         self.silent_since.map_or(Time::NEVER, |since| since + self.period() * u64::from(self.params.n))
     }
@@ -218,5 +219,5 @@ impl SenderLaw for Sender {
     }
 }
 
-/// A period takes at least this long, whatever round-trip time is claimed.
+/// Minimum period, whatever round-trip time is measured.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(1);

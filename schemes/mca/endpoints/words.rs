@@ -3,7 +3,7 @@
 use contract::{EndpointId, Label};
 use units::{Duration, Time};
 
-/// What a control packet announces [MCA §3.2]; the encoding is ours. Every other data packet has an empty label.
+/// Content of a control packet [MCA §3.2]; the encoding is ours. All other data packets have an empty label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Announcement {
     /// The representative, if there is one.
@@ -19,9 +19,9 @@ pub(crate) struct Announcement {
 /// A congestion indication, CI [MCA §3].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Indication {
-    /// Why.
+    /// Its cause.
     pub(crate) kind: Kind,
-    /// When the packet that triggered it was sent.
+    /// Departure of the packet that triggered it.
     pub(crate) about: Time,
     /// Mean and deviation of G-TRAC, in bit/s.
     pub(crate) g: (f64, f64),
@@ -29,17 +29,17 @@ pub(crate) struct Indication {
     pub(crate) trac: (f64, f64),
 }
 
-/// What an indication is about.
+/// The cause of an indication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Accumulation above its threshold.
     Accumulation,
-    /// Packets missing.
+    /// Lost packets.
     Loss,
 }
 
 impl Announcement {
-    /// As the label of a control packet.
+    /// Encodes it in the label of a control packet.
     pub(crate) fn encode(&self) -> Label {
         let (flags, endpoint) = match self.representative {
             Some(endpoint) => (CONTROL | REPRESENTED, endpoint),
@@ -48,7 +48,7 @@ impl Announcement {
         Label([u64::from(endpoint.0) << 32 | flags, pair(self.u, self.d), self.srtt.as_nanos(), 0])
     }
 
-    /// From a data packet's label; `None` when it announces nothing.
+    /// Decodes the label of a data packet; `None` without an announcement.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [who, rates, srtt, rest] = label.0;
@@ -64,7 +64,7 @@ impl Announcement {
 }
 
 impl Indication {
-    /// As the label of a feedback packet.
+    /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         let kind = match self.kind {
             Kind::Accumulation => ACCUMULATION,
@@ -73,7 +73,7 @@ impl Indication {
         Label([kind, self.about.as_nanos(), pair(self.g.0, self.g.1), pair(self.trac.0, self.trac.1)])
     }
 
-    /// From a feedback packet's label; `None` when no receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [kind, about, g, trac] = label.0;
         let kind = match kind {
@@ -85,13 +85,13 @@ impl Indication {
     }
 }
 
-/// Two rates in one word, to seven digits.
+/// Two rates in one word, with seven significant digits.
 fn pair(high: f64, low: f64) -> u64 {
     let bits = |x: f64| u64::from((x as f32).to_bits());
     bits(high) << 32 | bits(low)
 }
 
-/// Two rates, if both are.
+/// The two rates of a word, if both are valid.
 fn unpair(word: u64) -> Option<(f64, f64)> {
     let rate = |bits: u32| {
         let x = f32::from_bits(bits);

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-/// A bucket whose level is the queue that would stand before the link, if Interests were the Data that they ask for.
+/// A bucket whose level is the queue at the link if Interests were their Data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bucket {
     level: f64,
@@ -10,7 +10,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Its level now, in packets, with a drain of `rate` packets per second.
+    /// Its level at `now`, in packets, with a drain of `rate` packets per second.
     #[inline]
     pub(crate) fn level(&mut self, now: Time, rate: f64) -> f64 {
         if now > self.drained_at {
@@ -20,7 +20,7 @@ impl Bucket {
         self.level
     }
 
-    /// Takes one packet more, if it holds `depth` at most; without a limit where `depth` is 0.
+    /// Adds a packet if the level is at most `depth` then; no limit if `depth` is 0. Returns whether it was added.
     #[inline]
     pub(crate) fn pour(&mut self, now: Time, rate: f64, depth: u32) -> bool {
         let after = self.level(now, rate) + 1.0;
@@ -32,5 +32,5 @@ impl Bucket {
     }
 }
 
-/// What the sum of many small drains may be off.
+/// Maximum rounding error of the sum of many small drains.
 const ROUNDING: f64 = 1e-6;

@@ -11,25 +11,25 @@ use crate::shared::offer::stamp;
 pub(crate) mod bucket;
 pub(crate) mod rate;
 
-/// The links of one forwarder [KATO §3.1].
+/// The link part of a forwarder [KATO §3.1].
 #[derive(Clone, Debug)]
 pub struct Link {
     params: Box<Params>,
     rule: Rule,
-    /// Size of a Data packet on the wire: what an Interest counts as, since it will bring it back.
+    /// Size of a Data packet on the wire, which an Interest counts as, because it will cause one.
     data_bits: f64,
     upstreams: Vec<Upstream>,
     next_tick: Time,
     last_tick: Time,
 }
 
-/// One link, as a way to producers.
+/// A link towards producers.
 #[derive(Clone, Copy, Debug)]
 struct Upstream {
     /// C, in Data packets per second.
     capacity: f64,
     rater: Rater,
-    /// R as Data carry it.
+    /// The rate R in the form that Data carry.
     offer: Rate,
     bucket: Bucket,
     /// Interests since the last tick.
@@ -41,7 +41,7 @@ struct Upstream {
 }
 
 impl Link {
-    /// The links of a forwarder in a network whose Data packets have the size `data` on the wire.
+    /// The link part of a forwarder, for Data packets of the size `data` on the wire.
     pub(crate) fn new(params: &Params, data: Bytes) -> Self {
         Self {
             rule: params.rule(),
@@ -53,7 +53,7 @@ impl Link {
         }
     }
 
-    /// C of a link. Data come inwards.
+    /// The capacity C of a link in the direction of Data.
     fn capacity(&self, view: &FaceView) -> f64 {
         view.link.map_or(1.0, |port| port.rate_in.as_bps_f64()).max(1.0) / self.data_bits
     }
@@ -62,7 +62,7 @@ impl Link {
         let now = cx.now();
         let elapsed = (now - self.last_tick).as_secs_f64();
         self.last_tick = now;
-        // the link whose values are shown: the one that was asked most, of equals the lowest face
+        // the series are those of the link with the most Interests, and of the lowest face among equals
         let shown = (0..self.upstreams.len()).rev().max_by_key(|face| self.upstreams[*face].asked);
         for face in 0..self.upstreams.len() {
             let capacity = self.capacity(&cx.face(FaceId(face as u32)));
@@ -149,12 +149,12 @@ impl LinkLaw for Link {
     }
 }
 
-/// R as Data carry it.
+/// The rate R in the form that Data carry.
 fn offer(rate: f64, data_bits: f64) -> Rate {
     Rate::from_bps_f64(rate * data_bits)
 }
 
-/// Offers the nine quantities of KATO Table 1 to the trace.
+/// Offers the nine quantities of KATO Table 1 as series.
 fn show(params: &Params, facts: &Facts, found: &Found, rate: f64, cx: &mut dyn LinkCx) {
     cx.probe("stamping_rate", rate);
     cx.probe("upstream_capacity", facts.capacity);
@@ -167,5 +167,5 @@ fn show(params: &Params, facts: &Facts, found: &Found, rate: f64, cx: &mut dyn L
     cx.probe("target_utilisation", params.eta);
 }
 
-/// A link without delay has no round-trip time to divide by.
+/// Minimum round-trip time, which is a divisor.
 const MIN_RTT_S: f64 = 1e-6;

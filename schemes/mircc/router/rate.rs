@@ -1,9 +1,9 @@
 //! The rate of one upstream link. All rates are in Data packets per second.
 
-/// What the law keeps of a link between two ticks [KATO Table 1].
+/// The state of a link between two ticks [KATO Table 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rater {
-    /// R: what each flow may use.
+    /// R: the rate that each flow may use.
     pub(crate) rate: f64,
     y_prev: f64,
     base_ewma: f64,
@@ -21,16 +21,16 @@ pub(crate) struct Rule {
     pub(crate) weight: f64,
     /// Minimum R, as a share of C.
     pub(crate) min_rate_share: f64,
-    /// R is never above C.
+    /// Whether R is at most C.
     pub(crate) capped: bool,
 }
 
-/// What the law is told at a tick.
+/// Measurements at a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Facts {
     /// C: Data packets that the link carries in a second; above 0.
     pub(crate) capacity: f64,
-    /// y: Interests a second in the last interval.
+    /// y: Interests per second in the last interval.
     pub(crate) y: f64,
     /// q: the leaky bucket's level, in packets.
     pub(crate) q: f64,
@@ -60,12 +60,12 @@ impl Rater {
         let beta = beta(rule.min_beta, y, self.y_prev);
         let base = base_rate(rule.eta, capacity, beta, q, d, n);
         let excess = excess_rate(self.rate, y, n);
-        // differs: the base rate is never below zero; a queue that is long for its round-trip time would make it so
+        // differs: the base rate is at least zero; a queue that is long for its round-trip time would make it negative
         self.base_ewma += rule.weight * (base.max(0.0) - self.base_ewma);
         self.excess_ewma += rule.weight * (excess - self.excess_ewma);
-        // R(t) = base_rate_ewma(t) + excess_rate_ewma(t)                                          [KATO eq. 5]
-        // differs: R is kept within a share of C and C; the first lets consumers hear of new rates, the second of a link that
-        // is no bottleneck lets them hear of it again when it becomes one
+        // R(t) = base_rate_ewma(t) + excess_rate_ewma(t)                                          [KATO eq. 5] differs: R is kept between a
+        // share of C and C. The minimum lets consumers receive new rates; the maximum lets the rate of a link react that was no bottleneck
+        // and becomes one
         let max = if rule.capped { capacity } else { BOUNDLESS };
         self.rate =
             (self.base_ewma + self.excess_ewma).clamp(rule.min_rate_share * capacity, max.max(capacity));
@@ -74,30 +74,30 @@ impl Rater {
     }
 }
 
-/// N: how many flows at the full rate make the traffic.
+/// N: the number of flows at the full rate that would cause the traffic.
 pub(crate) fn full_rate_flows(capacity: f64, y: f64, rate: f64) -> f64 {
     // N = max(C, y(t)) / R(t−T)                                                                   [KATO eq. 1]
     capacity.max(y) / rate
 }
 
-/// Each flow's share of what the link carries beside its queue.
+/// Each flow's share of the capacity, reduced to drain the queue.
 pub(crate) fn base_rate(eta: f64, capacity: f64, beta: f64, q: f64, d: f64, n: f64) -> f64 {
     // base_rate(t) = (ηC − β(t) q(t)/d(t)) / N                                                    [KATO eq. 2]
     (eta * capacity - beta * q / d) / n
 }
 
-/// How soon the queue is drained: sooner when traffic grows.
+/// The speed of draining the queue, higher while traffic grows.
 pub(crate) fn beta(floor: f64, y: f64, y_prev: f64) -> f64 {
-    // β(t) = max(0.1, (y(t) − y(t−T)) / y(t))                                                     [KATO eq. 3]
-    // differs: without Interests the quotient has no value, and β is its floor
+    // β(t) = max(0.1, (y(t) − y(t−T)) / y(t))                                                     [KATO eq. 3] differs: without Interests
+    // the quotient is undefined, and β is its minimum
     if y > 0.0 { floor.max((y - y_prev) / y) } else { floor }
 }
 
-/// What flows that are limited elsewhere leave.
+/// The capacity that flows with another bottleneck leave unused.
 pub(crate) fn excess_rate(rate: f64, y: f64, n: f64) -> f64 {
     // excess_rate(t) = R(t−T) − y(t)/N                                                            [KATO eq. 4]
     rate - y / n
 }
 
-/// Maximum R where there is no cap, so that it stays a number.
+/// Maximum R without a cap, so that it stays finite.
 const BOUNDLESS: f64 = 1e15;

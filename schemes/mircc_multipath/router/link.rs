@@ -11,19 +11,19 @@ use crate::mircc_multipath::Params;
 use crate::mircc_multipath::paths::Paths;
 use crate::mircc_multipath::words::{self, Class, Offer};
 
-/// The links of one forwarder [MIRCC].
+/// The link part of a forwarder [MIRCC].
 #[derive(Clone, Debug)]
 pub struct Link {
     params: Box<Params>,
     rule: Rule,
     data_bits: f64,
     upstreams: Vec<Upstream>,
-    /// How Interests of consumers on this node are divided into classes, by prefix.
+    /// Division of the Interests of consumers on this node into classes, by prefix.
     flows: BTreeMap<NameId, Division>,
     next_tick: Time,
 }
 
-/// One link, as a way to producers.
+/// A link towards producers.
 #[derive(Clone, Copy, Debug)]
 struct Upstream {
     primary: Lane,
@@ -35,18 +35,18 @@ struct Upstream {
 /// One class of a link.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
-    /// What it may use, in Data packets per second.
+    /// Its capacity, in Data packets per second.
     capacity: f64,
     rater: Rater,
     bucket: Bucket,
     count: u32,
 }
 
-/// What one prefix sends over the links of this node.
+/// The division of one prefix's Interests at this node.
 #[derive(Clone, Debug, Default)]
 struct Division {
     paths: Paths,
-    /// What the second class is owed at each link, in Interests.
+    /// Interests that the second class is entitled to at each link.
     owed: Vec<f64>,
 }
 
@@ -55,7 +55,7 @@ impl Lane {
         Self { capacity, rater: Rater::new(capacity), bucket: Bucket::default(), count: 0 }
     }
 
-    /// Computes the rate of the next interval; returns the rate of Interests.
+    /// Computes the rate of the next interval. Returns the rate of Interests.
     fn tick(&mut self, rule: &Rule, capacity: f64, elapsed_s: f64, d: f64, now: Time) -> f64 {
         let y = f64::from(self.count) / elapsed_s;
         let q = self.bucket.level(now, self.capacity);
@@ -67,7 +67,7 @@ impl Lane {
 }
 
 impl Link {
-    /// The links of a forwarder in a network whose Data packets have the size `data` on the wire.
+    /// The link part of a forwarder, for Data packets of the size `data` on the wire.
     pub(crate) fn new(params: &Params, data: Bytes) -> Self {
         Self {
             rule: params.rule(),
@@ -83,7 +83,7 @@ impl Link {
         view.link.map_or(1.0, |port| port.rate_in.as_bps_f64()).max(1.0) / self.data_bits
     }
 
-    /// The class of the next Interest of a consumer on this node: as many of the second as leftovers are of what the path carries.
+    /// The class of the next Interest of a consumer on this node. The share of the second class is its share of the path's rate.
     fn divide(&mut self, interest: &Packet, to: FaceId, now: Time) -> Class {
         let Header::Interest(header) = &interest.header else { return Class::Primary };
         let division = self.flows.entry(header.name.prefix).or_default();
@@ -92,7 +92,7 @@ impl Link {
         let share = share.unwrap_or_default();
         division.owed.resize(self.upstreams.len(), 0.0);
         let owed = &mut division.owed[to.index()];
-        // a path by which nothing came yet is asked as the first class; one that is only kept known, as the second
+        // a path without Data yet is used in the first class; one that is only kept known, in the second
         *owed += if share.total() > 0.0 {
             share.secondary / share.total()
         } else if division.paths.knows(to) {
@@ -176,7 +176,7 @@ impl LinkLaw for Link {
             path: way.from,
         };
         words::stamp(&mut data.label, own);
-        // only the nodes of consumers divide; the others have no entry for the prefix
+        // only the nodes of consumers divide; other nodes have no entry for the prefix
         if let Header::Data(header) = &data.header
             && let Some(division) = self.flows.get_mut(&header.name.prefix)
             && let Some(offer) = words::offered(data.label)
@@ -197,5 +197,5 @@ impl LinkLaw for Link {
     }
 }
 
-/// A link without delay has no round-trip time to divide by.
+/// Minimum round-trip time, which is a divisor.
 const MIN_RTT_S: f64 = 1e-6;

@@ -6,7 +6,7 @@ use units::{Duration, Time};
 use crate::mircc_multipath::paths::Paths;
 use crate::mircc_multipath::{Params, words};
 
-/// The choice of paths [MIRCC].
+/// The strategy of a node [MIRCC].
 #[derive(Clone, Debug)]
 pub struct Strategy {
     params: Box<Params>,
@@ -14,14 +14,14 @@ pub struct Strategy {
     flows: Vec<Division>,
 }
 
-/// What is repeated is not retransmitted sooner over the same path. Our choice: as the built-in strategies do at the start.
+/// Minimum time before an Interest is retransmitted on the same path. Our choice: as in the built-in strategies.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// How the Interests of one prefix were divided so far.
+/// The past division of one prefix's Interests.
 #[derive(Clone, Debug, Default)]
 struct Division {
     paths: Paths,
-    /// What each next hop is owed, in Interests; in the order of the FIB.
+    /// Interests that each next hop is entitled to, in the order of the FIB.
     owed: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -33,7 +33,7 @@ impl Strategy {
     }
 }
 
-/// The entry of that number, which is made where there is none.
+/// The division of a prefix; a new one if there is none.
 fn entry(flows: &mut Vec<Division>, index: u32) -> &mut Division {
     let index = index as usize;
     if index >= flows.len() {
@@ -43,7 +43,7 @@ fn entry(flows: &mut Vec<Division>, index: u32) -> &mut Division {
 }
 
 impl Division {
-    /// The next hop for the next Interest: the one that is owed most.
+    /// The next hop for the next Interest: the one with the largest entitlement.
     fn choose(&mut self, params: &Params, fib: &FibEntry<'_>, now: Time) -> FaceId {
         self.owed.resize(fib.hops.len(), 0.0);
         self.weights.clear();
@@ -53,7 +53,7 @@ impl Division {
                 self.weights[at] = share.total();
             }
         }
-        // a way that is not yet known counts as the best that is
+        // an unknown path counts like the best known one
         let best = self.weights.iter().copied().fold(1.0, f64::max);
         for (weight, hop) in self.weights.iter_mut().zip(fib.hops) {
             if !self.paths.knows(hop.face) {
@@ -85,7 +85,7 @@ impl contract::Strategy for Strategy {
         let face = if own && interest.is_new && fib.hops.len() > 1 {
             Some(entry(&mut self.flows, fib.index).choose(&self.params, fib, cx.now()))
         } else {
-            // what is repeated takes a way that was not tried, then the one that was tried longest ago
+            // a retransmission takes an untried path, otherwise the one that was used longest ago
             let faces = || fib.hops.iter().map(|hop| hop.face).filter(|face| others(*face));
             let untried = faces().find(|face| cx.sent_to(pending, *face).is_none());
             untried.or_else(|| {

@@ -1,18 +1,18 @@
-//! PerIfwithECN at a receiver: its answers let the source measure the round-trip time.
+//! PerIfwithECN at a receiver: its answers give the source the round-trip time.
 
 use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
 
 use crate::perif_ecn::words::{Answer, Heading, Word};
 
-/// The receiver's law. It answers the first packet it hears, and questions that are for it.
+/// The receiver's part. It answers its first packet, and requests that are for it.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// The last question that it answered.
+    /// The last request that it answered.
     answered: Option<u32>,
 }
 
 impl Receiver {
-    /// A receiver that has heard nothing.
+    /// A receiver that has received nothing.
     pub(crate) const fn new() -> Self {
         Self { answered: None }
     }

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Rate, Time};
 use crate::perif_ecn::Params;
 use crate::perif_ecn::words::{Answer, Heading, Notify, Word, mark};
 
-/// The source's law [MF]. Constant state.
+/// The source's part [MF]. Constant state.
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
@@ -16,10 +16,10 @@ pub struct Sender {
     rate: f64,
     /// Smoothed round-trip time, in seconds.
     rtt_s: f64,
-    /// The farthest receiver, which questions are for; everyone when it is not known.
+    /// The most distant receiver, which requests are for; `None` asks all.
     asked: Option<EndpointId>,
     question: u32,
-    /// Questions that the farthest receiver did not answer, the present one included.
+    /// Unanswered requests to the most distant receiver, the present one included.
     open: u32,
     started_at: Time,
     notified_at: Option<Time>,
@@ -66,7 +66,7 @@ impl Sender {
         self.notified_at = Some(cx.now());
     }
 
-    /// Takes a round-trip sample: of the farthest receiver, or of one that is farther.
+    /// Takes a round-trip time of the most distant receiver, or of a more distant one.
     fn on_answer(&mut self, answer: &Answer, from: EndpointId, cx: &mut Cx<'_>) {
         let sample = cx.now() - answer.about;
         let sample_s = sample.as_secs_f64();
@@ -154,5 +154,5 @@ impl SenderLaw for Sender {
     }
 }
 
-/// A round trip takes at least this long, whatever is measured.
+/// Minimum round-trip time, whatever is measured.
 const SHORTEST_RTT: Duration = Duration::from_micros(1);

@@ -1,10 +1,10 @@
-//! Election of the acker: the receiver for which TCP would be slowest.
+//! Election of the acker: the receiver with the lowest throughput of TCP.
 
 use contract::EndpointId;
 use units::Duration;
 
-/// M, the reciprocal of the throughput that TCP would have to a receiver, up to a constant: round-trip time `rtt`, loss rate `p`
-/// in parts of 65536. Zero before the first loss.
+/// M, proportional to the reciprocal of TCP's throughput to a receiver with round-trip time `rtt` and loss rate `p` in parts of 65536. Zero
+/// before the first loss.
 pub(crate) fn slowness(rtt: Duration, p: u16) -> f64 {
     let p = f64::from(p) / 65536.0;
     // M = RTT·√p·(1 + 9p·(1 + 32p²))                                                 [PGMCC]
@@ -12,31 +12,31 @@ pub(crate) fn slowness(rtt: Duration, p: u16) -> f64 {
     rtt.as_secs_f64() * p.sqrt() * (1.0 + 9.0 * p * (1.0 + 32.0 * p * p))
 }
 
-/// The acker, and who was it before.
+/// The present and the previous acker.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Election {
-    /// C.
+    /// The hysteresis C.
     hysteresis: f64,
     acker: Option<(EndpointId, f64)>,
-    /// The last one, named by packets below this number.
+    /// The previous acker, which packets below this number name.
     previous: Option<(EndpointId, u64)>,
 }
 
-/// What a report did.
+/// The effect of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// There was no acker; now there is.
+    /// The first acker is elected.
     Elected,
-    /// Another receiver is the acker now.
+    /// Another receiver becomes the acker.
     Switched,
-    /// The acker spoke.
+    /// It is from the acker.
     Kept,
-    /// Another receiver spoke, and is not slow enough.
+    /// It is from another receiver, which is not slow enough.
     Refused,
 }
 
 impl Election {
-    /// Nobody yet.
+    /// Without an acker.
     pub(super) const fn new(hysteresis: f64) -> Self {
         Self { hysteresis, acker: None, previous: None }
     }
@@ -46,7 +46,7 @@ impl Election {
         self.acker.map(|(endpoint, _)| endpoint)
     }
 
-    /// Takes a report of `endpoint`, whose slowness is `m`; the next packet to be sent is `next`.
+    /// Takes a report of `endpoint` with slowness `m`. `next` is the number of the next packet.
     pub(super) fn report(&mut self, endpoint: EndpointId, m: f64, next: u64) -> Outcome {
         let outcome = match self.acker {
             None => Outcome::Elected,
@@ -62,13 +62,13 @@ impl Election {
         outcome
     }
 
-    /// There is no acker any more. Returns who it was.
+    /// Removes the acker and returns it.
     pub(super) fn depose(&mut self) -> Option<EndpointId> {
         self.previous = None;
         self.acker.take().map(|(endpoint, _)| endpoint)
     }
 
-    /// Whether `endpoint` was named as acker by packet `seq`, as far as is remembered.
+    /// Whether packet `seq` named `endpoint` as acker, as far as is known.
     pub(super) fn named(&self, endpoint: EndpointId, seq: u64) -> bool {
         self.acker() == Some(endpoint)
             || self.previous.is_some_and(|(previous, before)| previous == endpoint && seq < before)

@@ -5,17 +5,17 @@ use units::{Duration, Time};
 
 use super::words::Run;
 
-/// What a receiver means to say, each thing after a wait of its own.
+/// NAKs of a receiver, each pending for a random time.
 ///
-/// As many fit as PGM puts into one list of NAKs [RFC3208 §9.3]; more are not sent, since they would report the same loss rate.
+/// The maximum is that of a PGM list of NAKs [RFC3208 §9.3]; further NAKs are not sent, because they would report the same loss rate.
 #[derive(Clone, Debug)]
 pub(super) struct Naks {
-    /// Longest wait.
+    /// Maximum delay.
     longest: Duration,
     pending: Vec<(Time, Run)>,
     /// When the NAK without a missing packet is due.
     dummy: Time,
-    /// The earliest of all.
+    /// The earliest deadline.
     next: Time,
 }
 
@@ -25,7 +25,7 @@ impl Naks {
         Self { longest, pending: Vec::with_capacity(MAX), dummy: Time::NEVER, next: Time::NEVER }
     }
 
-    /// Packets are missing. Returns whether a NAK will be sent unless it becomes needless.
+    /// Adds a NAK for lost packets. Returns whether it is pending.
     pub(super) fn missing(&mut self, run: Run, now: Time, random: &mut Random) -> bool {
         let fits = self.pending.len() < MAX;
         if fits {
@@ -36,7 +36,7 @@ impl Naks {
         fits
     }
 
-    /// There is no acker.
+    /// Adds a dummy NAK, because there is no acker.
     pub(super) fn elect(&mut self, now: Time, random: &mut Random) {
         if self.dummy == Time::NEVER {
             self.dummy = self.draw(now, random);
@@ -44,7 +44,7 @@ impl Naks {
         }
     }
 
-    /// There is an acker: returns whether a dummy NAK became needless.
+    /// Cancels the dummy NAK, because there is an acker. Returns whether there was one.
     #[inline]
     pub(super) fn elected(&mut self) -> bool {
         let pending = self.dummy != Time::NEVER;
@@ -55,7 +55,7 @@ impl Naks {
         pending
     }
 
-    /// The source knows that `run` is missing somewhere: returns how many NAKs became needless.
+    /// Cancels NAKs for `run`, because the source knows of the loss. Returns their number.
     pub(super) fn confirmed(&mut self, run: &Run) -> usize {
         let before = self.pending.len();
         self.pending.retain(|(_, pending)| !run.covers(pending));
@@ -66,7 +66,7 @@ impl Naks {
     /// Takes a NAK that is due.
     pub(super) fn due(&mut self, now: Time) -> Option<Due> {
         let due = if let Some(at) = self.pending.iter().position(|(due, _)| *due <= now) {
-            // any NAK answers the call for an acker
+            // any NAK is a report for the election
             self.dummy = Time::NEVER;
             Some(Due::Nak(self.pending.remove(at).1))
         } else if self.dummy <= now {
@@ -79,7 +79,7 @@ impl Naks {
         due
     }
 
-    /// When the next is due.
+    /// The next deadline.
     #[inline]
     pub(super) const fn next(&self) -> Time {
         self.next
@@ -95,14 +95,14 @@ impl Naks {
     }
 }
 
-/// What is due.
+/// A NAK that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Packets are missing.
+    /// For lost packets.
     Nak(Run),
-    /// There was no acker.
+    /// Because there is no acker.
     Dummy,
 }
 
-/// Most NAKs that wait.
+/// Maximum number of pending NAKs.
 const MAX: usize = 63;

@@ -8,36 +8,36 @@ use super::naks::{Due, Naks};
 use super::words::{Named, Run, Said, Stamp, Word};
 use crate::pgmcc::Params;
 
-/// The receiver's law [PGMCC]. Constant state.
+/// The receiver's part [PGMCC]. Constant state.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     loss: LossRate,
     naks: Naks,
     newest: Option<Newest>,
-    /// Which of the newest packet and the 31 before arrived; bit 0 is the newest. What was sent before the first one that
-    /// arrived counts as arrived.
+    /// Received packets among the newest and the 31 before; bit 0 is the newest. Packets sent before the first received one count as
+    /// received.
     bitmap: u32,
 }
 
-/// The data packet with the maximum number.
+/// The data packet with the highest number.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     seq: u64,
     sent_at: Time,
     arrived_at: Time,
-    /// It names this receiver.
+    /// Whether it names this receiver as acker.
     names_me: bool,
 }
 
 impl Newest {
-    /// Its time of departure, plus the time it has been held here.
+    /// Its departure time plus the time since its arrival.
     fn echo(&self, now: Time) -> Time {
         self.sent_at + now.saturating_since(self.arrived_at)
     }
 }
 
 impl Receiver {
-    /// A receiver that has heard nothing.
+    /// A receiver that has received nothing.
     pub(crate) fn new(params: &Params) -> Self {
         Self {
             loss: LossRate::new(params.loss_gain),
@@ -47,7 +47,7 @@ impl Receiver {
         }
     }
 
-    /// Takes note of a packet; returns whether it is the newest.
+    /// Records a packet. Returns whether it is the newest.
     #[inline]
     fn note(&mut self, data: &Arrival, names_me: bool, now: Time) -> bool {
         let ahead = self.newest.map(|newest| data.seq.wrapping_sub(newest.seq) as i64);

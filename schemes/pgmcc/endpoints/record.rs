@@ -1,39 +1,39 @@
 //! Packets that have arrived and packets that are lost, from bitmaps.
 
-/// The last 32 packets that anybody acknowledged, at the source.
+/// The last 32 packets at the source, as acknowledged by ackers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     dupacks: u32,
-    /// Number after the maximum that was acknowledged.
+    /// One above the highest acknowledged number.
     end: u64,
     /// Acknowledged; bit 0 is `end` − 1.
     acked: u32,
-    /// Acknowledged, lost, or of no interest.
+    /// Acknowledged, lost, or ignored.
     settled: u32,
-    /// Packets below this number are of no interest.
+    /// Packets below this number are ignored.
     since: u64,
 }
 
-/// What an acknowledgement brought.
+/// The result of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
-    /// Nothing at all: it is old or a copy.
+    /// It is old or a duplicate.
     pub(crate) stale: bool,
     /// N, packets newly acknowledged.
     pub(crate) acked: u64,
-    /// Packets that now count as lost.
+    /// Packets newly declared lost.
     pub(crate) lost: u64,
-    /// Number of the last of those that were followed by enough acknowledged ones.
+    /// Number of the last of those that were followed by enough acknowledged packets.
     pub(crate) last_lost: Option<u64>,
 }
 
 impl Record {
-    /// Nothing acknowledged; a packet is lost when `dupacks` later ones are acknowledged.
+    /// Nothing acknowledged. A packet is lost when `dupacks` later ones are acknowledged.
     pub(crate) const fn new(dupacks: u32) -> Self {
         Self { dupacks, end: 0, acked: u32::MAX, settled: u32::MAX, since: 0 }
     }
 
-    /// Whatever was sent before `next` is of no interest any more.
+    /// Ignores all packets below `next` from now on.
     pub(crate) fn forget(&mut self, next: u64) {
         self.since = next;
         self.settled = u32::MAX;
@@ -46,7 +46,7 @@ impl Record {
             news.lost += self.advance(newest);
             bitmap
         } else {
-            // bits of an older acknowledgement, where they belong
+            // bits of an older acknowledgement are moved to their places
             let behind = self.end - 1 - newest;
             let theirs = shifted(bitmap, behind);
             news.stale = theirs & !self.settled == 0;
@@ -69,21 +69,21 @@ impl Record {
         news
     }
 
-    /// Makes `newest` the maximum number. Returns how many packets leave the record without having been acknowledged.
+    /// Makes `newest` the highest number. Returns how many packets leave the record without having been acknowledged.
     fn advance(&mut self, newest: u64) -> u64 {
         let ahead = newest + 1 - self.end;
         let leaving = if ahead < 32 { !self.settled >> (32 - ahead) } else { !self.settled };
-        // those that never came into it
+        // packets that were never in the record
         let skipped = (newest + 1).saturating_sub(32).saturating_sub(self.end.max(self.since));
         self.end = newest + 1;
         self.acked = shifted(self.acked, ahead);
-        // of the new ones, those below `since` are of no interest
+        // among the new packets, those below `since` are ignored
         self.settled = shifted(self.settled, ahead) | shifted(u32::MAX, self.end.saturating_sub(self.since));
         u64::from(leaving.count_ones()) + skipped
     }
 }
 
-/// `bits << by`, nothing when all fall out.
+/// `bits << by`; zero if all bits are shifted out.
 fn shifted(bits: u32, by: u64) -> u32 {
     if by < 32 { bits << by } else { 0 }
 }

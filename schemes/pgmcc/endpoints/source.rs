@@ -12,9 +12,9 @@ use super::window::Window;
 use super::words::{Named, Run, Said, Stamp, Word};
 use crate::pgmcc::Params;
 
-/// The source's law [PGMCC].
+/// The source's part [PGMCC].
 ///
-/// It sends bursts: packets leave at once while there are tokens, and none while there is none.
+/// It sends bursts: packets leave at once while there are tokens.
 #[derive(Clone, Debug)]
 pub struct Sender {
     packet: Bytes,
@@ -23,18 +23,18 @@ pub struct Sender {
     record: Record,
     election: Election,
     timeout: Timeout,
-    /// NAKs that data packets are still to confirm.
+    /// NAKs that the next data packets confirm.
     unconfirmed: VecDeque<Run>,
     started_at: Time,
     /// Number of the next packet.
     next: u64,
-    /// Losses of packets below this number have been answered.
+    /// Losses of packets below this number have reduced the window already.
     answered: u64,
-    /// The window stands still until feedback for this packet, or a later one.
+    /// The window does not change until feedback for this packet or a later one.
     resumes: Option<u64>,
-    /// The timeout passes; never while it has not begun.
+    /// Expiry of the timeout; [`Time::NEVER`] before its start.
     expires: Time,
-    /// Timeouts since the acker was last heard.
+    /// Timeouts since the last feedback of the acker.
     timeouts: u32,
 }
 
@@ -64,13 +64,13 @@ impl Sender {
         self.election.acker()
     }
 
-    /// W and T.
+    /// The window W and the tokens T.
     #[cfg(test)]
     pub(crate) const fn window(&self) -> &Window {
         &self.window
     }
 
-    /// The word of `from`, if a receiver could have said it.
+    /// The message of `from`, if it is valid.
     fn hear(&self, feedback: &Feedback, now: Time) -> Option<(Word, Duration)> {
         let word = Word::decode(feedback.label)?;
         let sent = match word.said {
@@ -83,12 +83,12 @@ impl Sender {
         known.then(|| (word, now - word.echo))
     }
 
-    /// Lets a report take part in the election. Returns whether it did.
+    /// Passes a report to the election. Returns the result.
     fn consider(&mut self, from: EndpointId, word: &Word, rtt: Duration, cx: &mut Cx<'_>) -> Outcome {
         let outcome = self.election.report(from, slowness(rtt, word.p), self.next);
         match outcome {
             Outcome::Elected => {
-                // T ← T + 1: the packet that called for an acker has arrived, and nobody will acknowledge it
+                // T ← T + 1: the packet that requested an election has arrived, and is not acknowledged
                 self.record.forget(self.next);
                 self.window.give();
             }
@@ -102,13 +102,13 @@ impl Sender {
         outcome
     }
 
-    /// The acker is there.
+    /// Restarts the timeout after feedback of the acker.
     fn heard(&mut self, now: Time) {
         self.timeouts = 0;
         self.expires = now + self.timeout.span();
     }
 
-    /// Takes an acknowledgement of `newest` and the 31 before. Returns whether it was news.
+    /// Takes an acknowledgement of `newest` and the 31 before. Returns whether it is new.
     fn acknowledged(&mut self, newest: u64, bitmap: u32, cx: &mut Cx<'_>) -> bool {
         let news = self.record.take(newest, bitmap);
         if news.stale {
@@ -130,12 +130,12 @@ impl Sender {
         true
     }
 
-    /// What was sent so far calls for no further cut.
+    /// Excludes further reductions for packets that were sent up to now.
     fn suspend(&mut self) {
         self.answered = self.next;
     }
 
-    /// Nothing is known any more: one packet leaves.
+    /// Restarts with a window of one packet.
     fn restart(&mut self) {
         self.window.restart();
         self.record.forget(self.next);
@@ -144,7 +144,7 @@ impl Sender {
         self.expires = Time::NEVER;
     }
 
-    /// The acker is gone: the next packet calls for another one.
+    /// Removes the acker: the next packet requests an election.
     fn depose(&mut self, cx: &mut Cx<'_>) {
         self.timeout.restart();
         self.timeouts = 0;
@@ -153,7 +153,7 @@ impl Sender {
         }
     }
 
-    /// Keeps a NAK that the next data packets confirm.
+    /// Stores a NAK that the next data packets confirm.
     fn confirm(&mut self, run: Run) {
         if self.unconfirmed.iter().any(|known| known.covers(&run)) {
             return;
@@ -182,7 +182,7 @@ impl SenderLaw for Sender {
         let from = feedback.from;
         match word.said {
             Said::Ack { newest, bitmap, leaving } => {
-                // an acknowledgement counts when its packet named who sends it
+                // an acknowledgement is valid if its packet named the sender as acker
                 let named = self.election.named(from, newest);
                 let stale = named && !self.acknowledged(newest, bitmap, cx);
                 if leaving {
@@ -221,7 +221,7 @@ impl SenderLaw for Sender {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        // a window below one packet holds the stream: T < 1
+        // a window below one packet stops the stream: T < 1
         let tokens = (self.window.tokens() + ROUNDING).max(0.0) as u64;
         Allowance { window: self.packet * tokens, rate: Rate::UNLIMITED }
     }
@@ -263,8 +263,8 @@ impl SenderLaw for Sender {
     }
 }
 
-/// What sums of fractions may lack of a whole token.
+/// Maximum rounding error of a whole token.
 const ROUNDING: f64 = 1e-9;
 
-/// Most NAKs that wait for a data packet; older ones are forgotten.
+/// Maximum number of NAKs to confirm; older ones are dropped.
 const CONFIRMATIONS: usize = 16;

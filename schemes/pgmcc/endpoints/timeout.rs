@@ -16,7 +16,7 @@ pub(crate) struct Timeout {
 }
 
 impl Timeout {
-    /// No sample yet.
+    /// Without samples.
     pub(crate) fn new(params: &Params) -> Self {
         Self {
             initial: params.initial_timeout,
@@ -55,12 +55,12 @@ impl Timeout {
         self.span = span.max(self.min).min(self.max);
     }
 
-    /// It passed: the next is twice as long                                            [RFC6298 §5.5]
+    /// Doubles the timeout after its expiry                                            [RFC6298 §5.5]
     pub(crate) fn back_off(&mut self) {
         self.span = (self.span * 2).min(self.max).max(self.span);
     }
 
-    /// Another receiver acknowledges, or none: nothing is known of it.
+    /// Restarts for another acker, or for none.
     pub(crate) fn restart(&mut self) {
         self.estimate = None;
         self.span = self.initial;

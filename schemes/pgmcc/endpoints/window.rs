@@ -2,7 +2,7 @@
 
 use crate::pgmcc::{Params, Tokens};
 
-/// W and T. A packet may leave while T ≥ 1.
+/// The window W and the tokens T. A packet may leave while T ≥ 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     ssthresh: f64,
@@ -17,35 +17,35 @@ impl Window {
         Self { ssthresh: params.ssthresh, form: params.tokens, w: 1.0, t: 1.0 }
     }
 
-    /// W.
+    /// The window W.
     pub(crate) const fn window(&self) -> f64 {
         self.w
     }
 
-    /// T; below zero after a loss, until packets in flight have made room.
+    /// The tokens T; negative after a loss, until data in flight have left the network.
     pub(crate) const fn tokens(&self) -> f64 {
         self.t
     }
 
-    /// A packet leaves.
+    /// Counts a packet that leaves.
     #[inline]
     pub(crate) fn send(&mut self) {
         // T ← T − 1
         self.t -= 1.0;
     }
 
-    /// Start, timeout: nothing is known of the path.
+    /// Restarts after a timeout.
     pub(crate) fn restart(&mut self) {
         (self.w, self.t) = (1.0, 1.0);
     }
 
-    /// A packet that nobody will acknowledge has come through.
+    /// Returns the token of a packet that is not acknowledged.
     pub(crate) fn give(&mut self) {
         // T ← T + 1, for the first acker
         self.add(1.0);
     }
 
-    /// `acked` packets arrived, `lost` ones did not, and the window grows.
+    /// Takes `acked` received and `lost` lost packets; the window grows.
     pub(crate) fn grow(&mut self, acked: u64, lost: u64) {
         let mut n = acked as f64;
         let mut tokens = self.back(lost);
@@ -62,7 +62,7 @@ impl Window {
         self.add(tokens);
     }
 
-    /// The same while the window stands still, until feedback for the packet sent after a loss comes.
+    /// The same without growth, until feedback for the packet sent after a loss arrives.
     pub(crate) fn hold(&mut self, acked: u64, lost: u64) {
         let n = acked as f64;
         let tokens = match self.form {
@@ -75,7 +75,7 @@ impl Window {
         self.add(tokens + back);
     }
 
-    /// The same, and some of the lost ones call for half the window.
+    /// The same with a reduction of the window to a half.
     pub(crate) fn halve(&mut self, acked: u64, lost: u64) {
         // T ← T − W/2 ; W ← W/2
         // differs: W does not fall below one, or nothing could be sent
@@ -88,9 +88,9 @@ impl Window {
         }
     }
 
-    /// Tokens of lost packets, which will not come back by an acknowledgement.
+    /// Tokens of lost packets, which no acknowledgement returns.
     fn back(&self, lost: u64) -> f64 {
-        // differs: a packet repaired by PGM would be acknowledged in the end; here it is gone, and so would be its token
+        // differs: a packet that PGM repairs would be acknowledged in the end; here it is lost, and its token would be as well
         if self.form == Tokens::Conserved { lost as f64 } else { 0.0 }
     }
 

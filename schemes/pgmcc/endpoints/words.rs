@@ -3,21 +3,21 @@
 use contract::{EndpointId, Label};
 use units::Time;
 
-/// What a data packet says beside its number and its time [PGMCC]; the encoding is ours.
+/// Content of a data packet besides its number and time [PGMCC]; the encoding is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Who acknowledges it.
+    /// The receiver that acknowledges it.
     pub(crate) acker: Named,
-    /// A NAK that reached the source: nobody else need send it. PGM says so in a packet of its own, the NCF [RFC3208].
+    /// A NAK that reached the source, so that other receivers need not send it. PGM has a separate packet for that, the NCF [RFC3208].
     pub(crate) confirmed: Option<Run>,
 }
 
-/// Whom a data packet names.
+/// The acker in a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     /// This receiver acknowledges.
     Acker(EndpointId),
-    /// There is no acker: the first receiver that reports becomes it.
+    /// No acker: the first receiver that reports is elected.
     Elect,
 }
 
@@ -26,12 +26,12 @@ pub(crate) enum Named {
 pub(crate) struct Run {
     /// Number of the first.
     pub(crate) first: u64,
-    /// How many, at least one.
+    /// Their number, at least one.
     pub(crate) packets: u32,
 }
 
 impl Run {
-    /// Whether all of `other` is in it.
+    /// Whether it contains all of `other`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.first <= other.first && other.end() <= self.end()
     }
@@ -42,37 +42,37 @@ impl Run {
     }
 }
 
-/// A receiver's word [PGMCC].
+/// The message of a receiver [PGMCC].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// When the newest data packet was sent, plus the time since it arrived.
+    /// Departure of the newest data packet, plus the time since it arrived.
     pub(crate) echo: Time,
     /// Loss rate, in parts of 65536.
     pub(crate) p: u16,
-    /// What it says.
+    /// Its content.
     pub(crate) said: Said,
 }
 
-/// What a receiver says.
+/// The content of a receiver's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// A packet arrived that named the receiver.
     Ack {
-        /// Maximum number that arrived.
+        /// Highest number received.
         newest: u64,
-        /// Which of it and the 31 before arrived; bit 0 is `newest`.
+        /// Received packets among it and the 31 before; bit 0 is `newest`.
         bitmap: u32,
         /// The acker leaves.
         leaving: bool,
     },
     /// Packets are missing.
     Nak(Run),
-    /// Nothing is missing; there is no acker.
+    /// A report without a loss, because there is no acker.
     Dummy,
 }
 
 impl Stamp {
-    /// As the label of a data packet.
+    /// Encodes it in the label of a data packet.
     pub(crate) fn encode(&self) -> Label {
         let who = match self.acker {
             Named::Acker(endpoint) => u64::from(endpoint.0) << 32 | ACKER,
@@ -82,7 +82,7 @@ impl Stamp {
         Label([who, first, u64::from(packets), 0])
     }
 
-    /// From a data packet's label; `None` when no source would write it.
+    /// Decodes the label of a data packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [who, first, packets, rest] = label.0;
@@ -102,7 +102,7 @@ impl Stamp {
 }
 
 impl Word {
-    /// As the label of a feedback packet.
+    /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         let (kind, number, rest) = match self.said {
             Said::Ack { newest, bitmap, leaving: false } => (ACK, newest, bitmap),
@@ -113,7 +113,7 @@ impl Word {
         Label([u64::from(self.p) << 16 | kind, self.echo.as_nanos(), number, u64::from(rest)])
     }
 
-    /// From a feedback packet's label; `None` when no receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [head, echo, number, rest] = label.0;

@@ -5,13 +5,13 @@ use units::{Rate, Time};
 
 use crate::srmcc::words::{Header, Mcc};
 
-/// The receiver's law [SRMCC §3.2]. It measures nothing but its access link, once.
+/// The receiver's part [SRMCC §3.2]. It measures only its access link, once.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// C_access; unlimited where the network could not tell.
+    /// C_access; unlimited if the network could not measure it.
     c_access: Rate,
     newest: Option<Newest>,
-    /// When it last spoke.
+    /// Time of its last message.
     spoke_at: Time,
 }
 
@@ -24,12 +24,12 @@ struct Newest {
 }
 
 impl Receiver {
-    /// A receiver that knows nothing of its access link yet.
+    /// A receiver without a measurement of its access link.
     pub(crate) const fn new() -> Self {
         Self { c_access: Rate::UNLIMITED, newest: None, spoke_at: Time::ZERO }
     }
 
-    /// Starts an MCC on its way up the tree.
+    /// Sends an MCC to its tree node.
     fn speak(&mut self, newest: &Newest, cx: &mut ReceiverCx<'_, '_>) {
         let held = cx.now() - newest.arrived_at;
         self.spoke_at = cx.now();
@@ -50,7 +50,7 @@ impl ReceiverLaw for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let Some(header) = Header::decode(data.label) else { return cx.count(Count::Ignored, 1) };
         let first = self.newest.is_none();
-        // a packet that was overtaken has no news
+        // a packet out of order contains nothing new
         if self.newest.is_some_and(|newest| newest.sent_at > data.sent_at) {
             return;
         }

@@ -8,7 +8,7 @@ use crate::srmcc::fold::Fold;
 use crate::srmcc::words::{Header, Mcc, cycle, rounds_between};
 use crate::srmcc::{Params, Rtt};
 
-/// The source's law [SRMCC §4].
+/// The source's part [SRMCC §4].
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
@@ -19,19 +19,19 @@ pub struct Sender {
     srtt: f64,
     /// Number of the present cycle.
     round: u32,
-    /// Newest round that came back; none before the first message.
+    /// Newest round in a message; `None` before the first message.
     heard_round: Option<u32>,
-    /// Who speaks to the source: the first tree node, or the members where there is none; in the order of endpoints.
+    /// Senders of messages to the source, sorted: the first tree node, or the members if there is none.
     children: Vec<Child>,
-    /// How many of them have not spoken in this cycle.
+    /// Number of them without a message in this cycle.
     awaited: usize,
-    /// What this cycle's messages say.
+    /// The aggregate of this cycle's messages.
     heard: Option<Fold>,
     started_at: Time,
     adapted_at: Time,
-    /// The cycle ends.
+    /// End of the cycle.
     due: Time,
-    /// Cycles without a word.
+    /// Consecutive cycles without a message.
     misses: u32,
 }
 
@@ -69,7 +69,7 @@ impl Sender {
         cycle(Duration::from_secs_f64(self.params.cycle * self.srtt))
     }
 
-    /// Whether nobody would say this now.
+    /// Whether a message is implausible now.
     fn doubts(&self, mcc: &Mcc, now: Time) -> bool {
         let too_old = |newest| rounds_between(mcc.round, newest) > self.params.stale as i32;
         !(self.started_at..=now).contains(&mcc.t_echo)
@@ -77,7 +77,7 @@ impl Sender {
             || self.heard_round.is_some_and(too_old)
     }
 
-    /// Notes that `endpoint` spoke in this cycle.
+    /// Records a message of `endpoint` in this cycle.
     fn note(&mut self, endpoint: EndpointId, now: Time) {
         match self.children.binary_search_by_key(&endpoint, |child| child.endpoint) {
             Ok(at) => {
@@ -89,7 +89,7 @@ impl Sender {
         }
     }
 
-    /// Waits for the children again, but no longer for those that have been silent.
+    /// Waits for the children, except those that have been silent for too long.
     fn await_children(&mut self, now: Time) {
         let patience = self.t_adapt().scaled(self.params.forget);
         self.children.retain_mut(|child| {
@@ -99,7 +99,7 @@ impl Sender {
         self.awaited = self.children.len();
     }
 
-    /// Adapts the rate to what was heard in this cycle.
+    /// Adapts the rate to the messages of this cycle.
     fn adapt(&mut self, heard: &Fold, cx: &mut Cx<'_>) {
         if self.params.rtt == Rtt::Measured {
             // RTT = 7/8 RTT + 1/8 s
@@ -128,10 +128,10 @@ impl Sender {
         cx.probe("t_adapt", self.t_adapt().as_secs_f64());
     }
 
-    /// A cycle passed without a word.
+    /// Handles a cycle without a message.
     fn miss(&mut self, cx: &mut Cx<'_>) {
-        // differs: the paper says nothing about silence, which may be congestion
-        // before the first word nobody is known to listen, and nobody can be congested
+        // differs: the paper does not mention missing messages, which can be caused by congestion before the first message no receiver is
+        // known, so there is no congestion
         if self.heard_round.is_none() {
             self.due = cx.now() + self.t_adapt();
             return;
@@ -171,7 +171,7 @@ impl SenderLaw for Sender {
         if self.heard_round.is_none_or(|newest| rounds_between(newest, mcc.round) > 0) {
             self.heard_round = Some(mcc.round);
         }
-        // with the last child's word, and not before a cycle has passed but for the slack; else when the cycle ends
+        // after the last child's message, if nearly a whole cycle has passed; otherwise at the end of the cycle
         let early = self.adapted_at + self.t_adapt().scaled(self.params.slack);
         if self.awaited == 0 && now >= early {
             return self.adapt(&heard, cx);

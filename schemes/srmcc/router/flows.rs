@@ -7,24 +7,24 @@ use units::{Duration, Time};
 
 use crate::srmcc::Params;
 
-/// The flows that come in by the links that groups come in by.
+/// The flows on the incoming links of groups.
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
     sampled: f64,
     window: Duration,
-    /// In the order of ports.
+    /// Sorted by port.
     links: Vec<Link>,
 }
 
-/// A link that a group comes in by.
+/// An incoming link of a group.
 #[derive(Clone, Debug)]
 struct Link {
     port: PortId,
-    /// By flow: its place in `seen`, plus one; 0 before its first packet.
+    /// By flow: its index in `seen` plus one; 0 before its first packet.
     places: Vec<u32>,
-    /// When each was last seen.
+    /// Time of the last packet of each.
     seen: Vec<Time>,
-    /// Places of unicast flows by their ends. Looked up at a flow's first packet only.
+    /// Indices of unicast flows by their ends; used at a flow's first packet only.
     ends: BTreeMap<(NodeId, NodeId), u32>,
 }
 
@@ -33,7 +33,7 @@ impl Flows {
         Self { sampled: params.sampled, window: params.window, links: Vec::new() }
     }
 
-    /// Counts what comes in by `port` from now on.
+    /// Starts counting on `port`.
     #[inline]
     pub(super) fn watch(&mut self, port: PortId) {
         if let Err(at) = self.links.binary_search_by_key(&port, |link| link.port) {
@@ -42,14 +42,14 @@ impl Flows {
         }
     }
 
-    /// A stream's packet came in. Groups are known by their forwarding entries, so every packet is looked at.
+    /// Counts a stream's packet. Groups are known by their forwarding entries, so every packet is examined.
     #[inline]
     pub(super) fn saw_stream(&mut self, packet: &Packet, at: &TransitCx<'_>) {
         let Some(link) = self.link(at.port) else { return };
         link.note(packet, at.now, |link| link.place());
     }
 
-    /// A packet of another kind came in. Unicast flows are told apart by their ends [SRMCC §3.2].
+    /// Counts another packet. Unicast flows are identified by their ends [SRMCC §3.2].
     #[inline]
     pub(super) fn saw_unicast(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         let sampled = self.sampled;
@@ -69,7 +69,7 @@ impl Flows {
         });
     }
 
-    /// N(t): flows that came in by `port` within the window before `now`.
+    /// N(t): flows with packets on `port` in the window before `now`.
     pub(super) fn count(&self, port: PortId, now: Time) -> u64 {
         let Ok(at) = self.links.binary_search_by_key(&port, |link| link.port) else { return 0 };
         self.links[at].seen.iter().filter(|seen| now - **seen <= self.window).count() as u64
@@ -82,7 +82,7 @@ impl Flows {
 }
 
 impl Link {
-    /// Notes a packet of a flow; `find` finds the place of a flow that is new.
+    /// Records a packet of a flow. `find` returns the index of a new flow.
     #[inline]
     fn note(&mut self, packet: &Packet, now: Time, find: impl FnOnce(&mut Self) -> u32) {
         let flow = packet.flow.index();
@@ -100,7 +100,7 @@ impl Link {
         self.seen[place as usize - 1] = now;
     }
 
-    /// A new place.
+    /// A new index.
     fn place(&mut self) -> u32 {
         self.seen.push(Time::ZERO);
         self.seen.len() as u32

@@ -15,7 +15,7 @@ use flows::Flows;
 use queues::Queues;
 use table::{Own, Row};
 
-/// A tree node's part, for all groups of the scheme there [SRMCC §3.2].
+/// The part of a tree node, for all groups of the scheme [SRMCC §3.2].
 #[derive(Clone, Debug)]
 pub struct Router {
     params: Box<Params>,
@@ -25,12 +25,12 @@ pub struct Router {
     headers: Vec<Option<Words>>,
     /// The MCC table, by group.
     table: Vec<Option<Box<Row>>>,
-    /// No row is due before.
+    /// The earliest deadline of a row.
     due: Time,
 }
 
 impl Router {
-    /// A tree node that knows nothing yet; data packets are of size `packet`.
+    /// A tree node without measurements; data packets have the size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         Self {
             queues: Queues::new(params, packet),
@@ -42,7 +42,7 @@ impl Router {
         }
     }
 
-    /// Sends a row's message upstream.
+    /// Sends the aggregate of a row upstream.
     fn emit(&mut self, group: GroupId, cx: &mut RouterCx<'_, '_, '_>) {
         let Some(row) = self.table.get_mut(group.index()).and_then(Option::as_deref_mut) else { return };
         let mcc = row.emit(cx.now(), &self.params);
@@ -60,7 +60,7 @@ impl RouterLaw for Router {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         match packet.header {
-            // a group has the number of its flow, by whatever address its packets travel
+            // the number of a group is that of its flow, whatever the addresses of its packets
             Header::Stream(_) => {
                 if let Some(header) = Words::decode(packet.label) {
                     *slot(&mut self.headers, packet.flow.index()) = Some(header);
@@ -71,7 +71,7 @@ impl RouterLaw for Router {
             Header::Tcp(_) | Header::Datagram { .. } | Header::External(_) => {
                 self.flows.saw_unicast(packet, at)
             }
-            // named data takes no way through routers of this kind of network
+            // named data does not pass routers of a name-based multicast network
             Header::Feedback
             | Header::StreamControl(_)
             | Header::Player { .. }
@@ -101,7 +101,7 @@ impl RouterLaw for Router {
         let Some(mcc) = Mcc::decode(report.label).filter(|mcc| known && !ahead(mcc)) else {
             return cx.count(Count::Ignored, 1);
         };
-        // the shorter one: a child that is told of a longer cycle has measured the present one by the one before
+        // the shorter cycle: a child that has learnt of a longer one measured the present one by the one before
         let cycle = header.map_or(mcc.t_adapt, |header| header.t_adapt.min(mcc.t_adapt));
         let row = slot(&mut self.table, group.index()).get_or_insert_default();
         if !row.takes(mcc.round, header.map(|header| header.round), self.params.stale) {
@@ -141,7 +141,7 @@ impl RouterLaw for Router {
     }
 }
 
-/// What a node measures for a group: greatest and minimum occupancy towards its children, and the fair share of the link above.
+/// The measurements of a node for a group: maximum and minimum occupancy towards its children, and the fair share of the incoming link.
 fn measure(queues: &Queues, flows: &Flows, entry: &Entry<'_>, cx: &mut RouterCx<'_, '_, '_>) -> Own {
     let mut own = Own { max: 0.0, min: 1.0, fair: Rate::UNLIMITED };
     for Branch { port, .. } in entry.branches {
@@ -161,7 +161,7 @@ fn measure(queues: &Queues, flows: &Flows, entry: &Entry<'_>, cx: &mut RouterCx<
     own
 }
 
-/// A place in a table by number, which grows as needed.
+/// The element `index` of a table, which grows if necessary.
 fn slot<T: Default>(table: &mut Vec<T>, index: usize) -> &mut T {
     if table.len() <= index {
         table.resize_with(index + 1, T::default);

@@ -5,12 +5,12 @@ use units::Bytes;
 
 use crate::srmcc::Params;
 
-/// The queues that were sampled, in the order of ports.
+/// The sampled queues, sorted by port.
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     alpha: f64,
     in_service: bool,
-    /// Averages of up to this many packets count as nothing.
+    /// Maximum average, in packets, that counts as empty.
     empty: f64,
     packet: Bytes,
     averages: Vec<(PortId, f64)>,
@@ -42,15 +42,15 @@ impl Queues {
         *average = self.alpha * sample + (1.0 - self.alpha) * *average;
     }
 
-    /// Average occupancy of a queue as messages say it: 0 for a queue that counts as empty.
+    /// Average occupancy of a queue for messages: 0 for a queue that counts as empty.
     pub(super) fn occupancy(&self, view: &PortView) -> f64 {
         let Ok(at) = self.averages.binary_search_by_key(&view.port, |row| row.0) else { return 0.0 };
         let average = self.averages[at].1;
-        // differs: eq. 5 asks for exactly 0, which eq. 1 reaches by underflow alone
+        // differs: eq. 5 requires exactly 0, which eq. 1 reaches by underflow only
         if average * self.capacity_packets(view) <= self.empty { 0.0 } else { average }
     }
 
-    /// qocc: what waits, over what may wait; 0 where any number may.
+    /// qocc: backlog over the limit; 0 without a limit.
     fn sampled(&self, view: &PortView) -> f64 {
         let more = self.in_service && view.busy;
         let (mut share, backlog, limit) = (0.0_f64, view.backlog, view.limit);
@@ -64,7 +64,7 @@ impl Queues {
         share
     }
 
-    /// Qmax: packets that may wait; none where any number may, whose occupancy is 0 anyway.
+    /// Qmax: the limit in packets; 0 without a limit, whose occupancy is 0 in any case.
     fn capacity_packets(&self, view: &PortView) -> f64 {
         let limit = view.limit;
         let by_bytes = if limit.bytes == Bytes::UNLIMITED {
@@ -78,7 +78,7 @@ impl Queues {
     }
 }
 
-/// `part` of `whole`, at most all of it; 0 of nothing.
+/// `part` / `whole`, at most 1; 0 if `whole` is 0.
 fn over(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { (part / whole).min(1.0) } else { 0.0 }
 }

@@ -12,32 +12,32 @@ use crate::srmcc::{Aggregate, Params};
 pub(super) struct Row {
     /// T_adapt of the group.
     cycle: Duration,
-    /// What the children said; none since the last message upstream.
+    /// The aggregate of the children's messages since the last message upstream; `None` without any.
     said: Option<Fold>,
-    /// What this node measured.
+    /// The measurements of this node.
     own: Option<Own>,
-    /// What was passed on, where it is not forgotten.
+    /// The last aggregate, unless it is discarded after sending.
     kept: Option<Fold>,
-    /// When the wait for the children began.
+    /// Start of the wait for the children.
     since: Time,
-    /// A child said something that does not belong into the message before.
+    /// A child sent a message that does not belong to the last aggregate.
     timely: bool,
     /// When the message upstream is due.
     due: Option<Time>,
-    /// Children that ever spoke, in the order of addresses.
+    /// Children with messages, sorted by address.
     children: Vec<Child>,
-    /// How many of them are waited for.
+    /// Number of them that are waited for.
     awaited: usize,
     emitted: Option<Emitted>,
 }
 
-/// What a node itself measures for a group.
+/// The measurements of a node for a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Own {
-    /// Greatest and minimum occupancy of the queues towards the children.
+    /// Maximum and minimum occupancy of the queues towards the children.
     pub(super) max: f64,
     pub(super) min: f64,
-    /// Fair share of the link above.
+    /// Fair share of the incoming link.
     pub(super) fair: Rate,
 }
 
@@ -46,15 +46,15 @@ struct Child {
     address: Address,
     heard_at: Time,
     word: Word,
-    /// It was not heard at all before the last message upstream left.
+    /// It sent nothing before the last message upstream.
     missed: bool,
 }
 
-/// What a child said since the last message upstream.
+/// The message of a child since the last message upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Nothing,
-    /// What belonged into the message before.
+    /// A message that belongs to the last aggregate.
     Late,
     Now,
 }
@@ -67,9 +67,9 @@ struct Emitted {
 }
 
 impl Row {
-    /// Whether a message of this round is to be taken. `newest` is the newest round that was seen in data.
+    /// Whether a message of this round is accepted. `newest` is the newest round in data.
     pub(super) fn takes(&mut self, round: u32, newest: Option<u32>, stale: u32) -> bool {
-        // the source began again
+        // the source restarted
         if let (Some(emitted), Some(newest)) = (self.emitted, newest)
             && rounds_between(emitted.round, newest) < 0
         {
@@ -83,17 +83,17 @@ impl Row {
         self.due.unwrap_or(Time::NEVER)
     }
 
-    /// Whether what this node measures is wanted now: with the first message of a row, and again with the one that completes it.
+    /// Whether measurements of this node are needed now: at the first message of a row, and at the one that completes it.
     pub(super) fn wants_own(&self) -> bool {
         self.own.is_none() || self.awaited == 0
     }
 
-    /// Takes what this node measured; it replaces what it had measured for this row before.
+    /// Takes the measurements of this node, which replace earlier ones of this row.
     pub(super) fn measured(&mut self, own: Own) {
         self.own = Some(own);
     }
 
-    /// Folds a child's message that arrived now. `cycle` is the length of a cycle, by the message and by the data that passed.
+    /// Adds a child's message that arrived now. `cycle` is the length of a cycle according to the message and to data.
     pub(super) fn add(&mut self, from: Address, mcc: &Mcc, cycle: Duration, now: Time, params: &Params) {
         self.cycle = cycle;
         let first = self.said.is_none();
@@ -103,7 +103,7 @@ impl Row {
         let at = match self.children.binary_search_by_key(&from, |child| child.address) {
             Ok(at) => at,
             Err(at) => {
-                // that of a child that is new belongs, as far as the others are concerned, into the message before
+                // the message of a new child belongs to the last aggregate, from the viewpoint of the others
                 let child = Child { address: from, heard_at: now, word: Word::Nothing, missed: !alone };
                 self.children.insert(at, child);
                 self.awaited += 1;
@@ -127,14 +127,14 @@ impl Row {
         self.timely |= timely;
         let whole = params.aggregate == Aggregate::WhenAll && self.awaited == 0;
         let ready = if whole { now } else { self.since + self.cycle.scaled(params.wait) };
-        // one per cycle at most. The children speak once a cycle, so the slack only lets a message that was held catch up:
-        // without it, what was held once would be held in every cycle thereafter
+        // at most one per cycle. Children send one per cycle, so the slack only lets a delayed message catch up; otherwise a delay would
+        // persist in every later cycle
         let span = self.cycle.scaled(params.slack);
         let earliest = self.emitted.map_or(Time::ZERO, |emitted| emitted.at + span);
         self.due = Some(ready.max(earliest));
     }
 
-    /// Forgets children that are no longer branches, before the first message of a row.
+    /// Removes children that are no longer branches, before the first message of a row.
     pub(super) fn keep_children(&mut self, entry: &Entry<'_>) {
         if self.said.is_some() {
             return;
@@ -143,7 +143,7 @@ impl Row {
         self.awaited = self.children.len();
     }
 
-    /// The message upstream; the row begins again.
+    /// Returns the message upstream, and clears the row.
     pub(super) fn emit(&mut self, now: Time, params: &Params) -> Mcc {
         let mut fold = self.said.take().unwrap_or(Fold::NOTHING);
         if let Some(own) = self.own.take() {

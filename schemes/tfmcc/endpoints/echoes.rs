@@ -1,26 +1,26 @@
-//! The choice of the receiver whose timestamp a data packet echoes, one per packet. Receivers measure their round-trip time by it.
+//! The choice of the receiver whose timestamp a data packet echoes. Receivers measure their round-trip time by it.
 
 use contract::EndpointId;
 use units::Time;
 
 use super::words::{Echo, Millis, Report};
 
-/// A receiver's timestamp, and when it came.
+/// The timestamp of a receiver, and its arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     pub(super) endpoint: EndpointId,
     tr: Millis,
     at: Time,
-    /// The feedback round in which it came, counted up without end.
+    /// The feedback round in which it arrived, as an increasing number.
     round: u64,
     /// The receiver had measured its round-trip time before.
     have_rtt: bool,
-    /// What it reported, in bit/s.
+    /// The reported rate, in bit/s.
     rate: f64,
 }
 
 impl Stamp {
-    /// The stamp of a report of `endpoint` that came at `at`, in feedback round `round`.
+    /// The stamp of a report of `endpoint` that arrived at `at`, in feedback round `round`.
     pub(super) fn new(endpoint: EndpointId, report: &Report, at: Time, round: u64) -> Self {
         Self { endpoint, tr: report.tr, at, round, have_rtt: report.have_rtt, rate: report.rate.bps() }
     }
@@ -30,7 +30,7 @@ impl Stamp {
         !self.have_rtt
     }
 
-    /// As it is sent at `now`, the time that it was held added.
+    /// The echo to send at `now`, which includes the hold time.
     pub(super) fn echo(&self, now: Time, clr: bool) -> Echo {
         Echo { endpoint: self.endpoint, tr: self.tr.plus(now.saturating_since(self.at)), clr }
     }
@@ -45,18 +45,18 @@ impl Stamp {
     }
 }
 
-/// Stamps of receivers other than the limiting one that no packet has brought back yet: the latest of each, and no more than
-/// [`MAX`]. Suppression leaves few of them.
+/// Stamps of receivers other than the CLR that no packet has echoed yet: the latest of each, at most [`MAX`]. Few exist because of feedback
+/// suppression.
 #[derive(Clone, Debug)]
 pub(super) struct Echoes(Vec<Stamp>);
 
 impl Echoes {
-    /// None yet.
+    /// Without stamps.
     pub(super) fn new() -> Self {
         Self(Vec::with_capacity(MAX))
     }
 
-    /// Adds a stamp, in place of an older one of the same receiver; when there are too many, the last in order is dropped.
+    /// Adds a stamp, which replaces an older one of the same receiver. If there are too many, the last in order is dropped.
     pub(super) fn push(&mut self, stamp: Stamp) {
         self.forget(stamp.endpoint);
         if self.0.len() < MAX {
@@ -79,7 +79,7 @@ impl Echoes {
         self.0.retain(|stamp| stamp.endpoint != endpoint);
     }
 
-    /// Takes the first in order.
+    /// Removes the first in order.
     pub(super) fn pop(&mut self) -> Option<Stamp> {
         let mut first = 0;
         for index in 1..self.0.len() {
@@ -91,7 +91,7 @@ impl Echoes {
     }
 }
 
-/// Stamps kept at most: each round asks for some ten answers of the largest groups.
+/// Maximum number of stamps: a round has about ten reports even in the largest groups.
 const MAX: usize = 64;
 
 #[cfg(test)]
@@ -143,14 +143,14 @@ mod tests {
         for endpoint in 0..max {
             echoes.push(stamp(endpoint, 3, true, 1e5 * f64::from(endpoint + 1)));
         }
-        // the one with the highest rate goes; one that would be last itself is not taken
+        // the one with the highest rate is removed; one that would be last itself is not added
         echoes.push(stamp(max, 3, false, 1e5));
         echoes.push(stamp(max + 1, 4, true, 1e5));
         let endpoints = order(&mut echoes);
         assert_eq!((endpoints.len(), endpoints[0], endpoints[MAX - 1]), (MAX, max, max - 2));
     }
 
-    /// Held for 1.7 s: that much is added.
+    /// Held for 1.7 s, which is added.
     #[test]
     fn the_time_that_a_stamp_was_held_is_added() {
         let now = Time::from_nanos(1_700_000_000);

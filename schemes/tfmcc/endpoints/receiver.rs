@@ -9,34 +9,33 @@ use super::words::{Header, Millis, RateCode, Report};
 use crate::shared::{LossEvents, ReceiveRate, tcp_friendly_rate};
 use crate::tfmcc::Params;
 
-/// The receiver's law [RFC4654 §4].
+/// The receiver's part [RFC4654 §4].
 #[derive(Clone, Debug)]
 pub struct Receiver {
     params: Box<Params>,
     packet: Bytes,
-    /// What the newest packet said.
+    /// Content and arrival of the newest packet.
     heard: Option<Heard>,
-    /// When data, or a loss, last showed that the source sends.
+    /// Last evidence that the source sends: data or a loss.
     alive_at: Time,
     round_trip: RoundTrip,
     arriving: ReceiveRate,
     losses: LossEvents,
-    /// The round-trip time, in seconds, with which the time before the first loss event was computed, where it was none
-    /// of its own.
+    /// The round-trip time in seconds that was assumed for the interval before the first loss event, if there was no measured one.
     assumed_rtt: Option<f64>,
-    /// This receiver limits the group: it is the CLR.
+    /// Whether this receiver is the CLR.
     limiting: bool,
     timer: Option<Timer>,
     reported_at: Option<Time>,
     /// Data arrived since the last report.
     fresh: bool,
-    /// The calculated rate is below the floor since.
+    /// Since when the calculated rate is below the minimum.
     below_since: Option<Time>,
-    /// It leaves because of that: it says so until then, and nothing afterwards.
+    /// It leaves for this reason: until then its reports say so, and after that it sends none.
     leaves_at: Option<Time>,
 }
 
-/// What the newest packet said, and when it arrived.
+/// Content and arrival of the newest packet.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     seq: u64,
@@ -69,19 +68,19 @@ impl Receiver {
         }
     }
 
-    /// R in seconds: its own round-trip time, or the group's maximum while it has none.
+    /// R in seconds: its own round-trip time, or the group's maximum before the first measurement.
     pub(crate) fn rtt_s(&self) -> f64 {
         let r_max =
             || self.heard.map_or(self.params.initial_rtt.as_secs_f64(), |heard| heard.header.r_max.secs());
         self.round_trip.secs().unwrap_or_else(r_max)
     }
 
-    /// p.
+    /// The loss event rate p.
     pub(crate) fn loss_event_rate(&self) -> f64 {
         self.losses.rate()
     }
 
-    /// X_r: the rate that the receiver could take, in bit/s.
+    /// X_r: the calculated rate, in bit/s.
     pub(crate) fn calculated(&self) -> f64 {
         if self.losses.any() {
             tcp_friendly_rate(self.packet, self.rtt_s(), self.losses.rate())
@@ -91,28 +90,28 @@ impl Receiver {
         }
     }
 
-    /// When the timer of the feedback round would expire if data came as they should.
+    /// When the timer of the feedback round expires if data arrive in time.
     #[cfg(test)]
     pub(crate) fn timer(&self) -> Option<Time> {
         self.timer.map(|timer| timer.at)
     }
 
-    /// X_recv: the rate at which data arrive, in bit/s.
+    /// X_recv: the receive rate, in bit/s.
     fn received(&self) -> f64 {
         let rtt_s = self.rtt_s();
         let window = Duration::from_secs_f64(rtt_s * self.params.rate_window);
-        // one packet says nothing yet: the first rate of a session is one packet per R_max
+        // one packet gives no rate: the first rate of a session is one packet per R_max
         self.arriving.over(window, 1).unwrap_or(self.packet.as_f64() * 8.0 / rtt_s)
     }
 
-    /// How long the time before the first loss event is taken to have been, in packets; its rate, turned around.
+    /// The assumed length of the interval before the first loss event in packets: the inverse of the loss event rate for the receive rate.
     fn first_interval(&self) -> f64 {
         // l₀ = (X_recv·R/(√(3/2)·8s))²                                            [RFC4654 §5.6]
         let packets = self.received() * self.rtt_s() / (1.5f64.sqrt() * 8.0 * self.packet.as_f64());
         packets * packets
     }
 
-    /// A loss, or a mark, was found; `events` began.
+    /// Handles a loss or a mark that began `events` loss events.
     fn on_events(&mut self, events: u64, had_any: bool, cx: &mut ReceiverCx<'_, '_>) {
         if !had_any {
             self.assumed_rtt = self.round_trip.secs().is_none().then(|| self.rtt_s());
@@ -122,7 +121,7 @@ impl Receiver {
         }
     }
 
-    /// The source sends: after a long silence losses before it are forgotten.
+    /// Handles the end of a silence of the source: after a long one, earlier losses are removed.
     fn wake_up(&mut self, now: Time) {
         let silence = now.saturating_since(self.alive_at);
         self.alive_at = now;
@@ -132,13 +131,13 @@ impl Receiver {
         }
     }
 
-    /// Takes what `header` says about the way to the source and back, and about who limits the group.
+    /// Takes the round-trip time and the CLR from `header`.
     fn listen(&mut self, header: &Header, cx: &ReceiverCx<'_, '_>) {
         let now = Millis::of(cx.now());
         let mine = header.echo.filter(|echo| echo.endpoint == cx.me().endpoint);
         match (mine, header.echo) {
             (Some(mine), _) => self.limiting = mine.clr,
-            // another receiver is
+            // another receiver is the CLR
             (None, Some(echo)) if echo.clr => self.limiting = false,
             _ => {}
         }
@@ -155,7 +154,7 @@ impl Receiver {
         }
     }
 
-    /// Runs the timer of the feedback round. `before` is what was heard before `header`.
+    /// Runs the timer of the feedback round. `before` is the state before `header`.
     fn wait(&mut self, before: Option<Heard>, heard: &Heard, cx: &mut ReceiverCx<'_, '_>) {
         if let (Some(timer), Some(before)) = (&mut self.timer, before) {
             timer.adjust(heard.at, heard.at.saturating_since(before.at), before.r_max, heard.r_max);
@@ -163,7 +162,7 @@ impl Receiver {
         let (rate, rtt_s) = (self.calculated(), self.rtt_s());
         let header = &heard.header;
         if before.is_none_or(|before| before.header.round != header.round) {
-            // a new round ends the one before
+            // a new round ends the previous one
             self.cancel(cx);
             if !self.limiting && Timer::begins(header, rate, rtt_s) {
                 let round = heard.r_max.scaled(self.params.round);
@@ -176,19 +175,19 @@ impl Receiver {
         }
     }
 
-    /// What was to be said remains unsaid. The one that limits the group suppresses nothing: it speaks anyway.
+    /// Cancels the report of this round. The report of the CLR is not cancelled.
     fn cancel(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         if self.timer.take().is_some() && !self.limiting {
             cx.count(Count::Suppressed, 1);
         }
     }
 
-    /// Leaves for good when the group has long been faster than what it could take [RFC4654 §4].
+    /// Leaves permanently if the group was faster than the calculated rate for too long [RFC4654 §4].
     fn consider_leaving(&mut self, heard: &Heard) {
         if self.losses.any() && self.calculated() < self.params.min_reported_rate.as_bps_f64() {
             let since = *self.below_since.get_or_insert(heard.at);
             if self.leaves_at.is_none() && heard.at.saturating_since(since) > self.params.leave_after {
-                // differs: it cannot leave the tree by itself; it stops speaking after the round in which it says so
+                // differs: it cannot leave the tree by itself; it stops sending after the round in which it announces that
                 self.leaves_at = Some(heard.at + heard.r_max.scaled(self.params.round));
             }
         } else {
@@ -196,7 +195,7 @@ impl Receiver {
         }
     }
 
-    /// Sends a report, unless it has left or heard nothing yet.
+    /// Sends a report, unless it has left or has received nothing.
     fn report(&mut self, leave: bool, cx: &mut ReceiverCx<'_, '_>) {
         let now = cx.now();
         self.fresh = false;
@@ -214,7 +213,7 @@ impl Receiver {
         self.reported_at = Some(now);
     }
 
-    /// When the one that limits the group speaks next: once per round-trip time, and only of data that it had meanwhile.
+    /// When the CLR reports next: once per round-trip time, if data arrived meanwhile.
     fn report_due(&self) -> Time {
         if !self.limiting || !self.fresh {
             return Time::NEVER;
@@ -222,7 +221,7 @@ impl Receiver {
         self.reported_at.map_or(Time::ZERO, |at| at + Duration::from_secs_f64(self.rtt_s()))
     }
 
-    /// When the timer of the feedback round expires: it stands still while data stay away for more than R_max.
+    /// When the timer of the feedback round expires. It is suspended while no data arrive for more than R_max.
     fn timer_due(&self) -> Time {
         match (self.timer, self.heard) {
             (Some(timer), Some(heard)) if timer.at <= heard.at + heard.r_max => timer.at,
@@ -249,7 +248,7 @@ impl ReceiverLaw for Receiver {
             self.on_events(u64::from(begun), had_any, cx);
         }
         if self.heard.is_some_and(|heard| heard.seq >= data.seq) {
-            // overtaken: a newer packet has said all this already
+            // out of order: a newer packet contained this already
             return;
         }
         let r_max = Duration::from_secs_f64(header.r_max.secs());

@@ -1,4 +1,4 @@
-//! TFMCC at the source: one rate, that of the current limiting receiver, and the feedback rounds of the other receivers.
+//! TFMCC at the source: the rate of the current limiting receiver (CLR), and the feedback rounds of the other receivers.
 
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
@@ -7,7 +7,7 @@ use super::echoes::{Echoes, Stamp};
 use super::words::{Echo, Header, Millis, RateCode, Report, RttCode};
 use crate::tfmcc::Params;
 
-/// The source's law [RFC4654 §3].
+/// The source's part [RFC4654 §3].
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
@@ -15,54 +15,54 @@ pub struct Sender {
     /// X, in bit/s.
     rate: f64,
     rise: Option<Rise>,
-    /// The rate does not rise before.
+    /// The rate does not increase before this.
     paused_until: Time,
     /// No receiver has reported a loss yet.
     slowstart: bool,
     /// R_max, in seconds.
     r_max: f64,
-    /// R_max as packets say it.
+    /// R_max as in packets.
     r_max_said: RttCode,
     clr: Option<Limiting>,
-    /// The last limiting receiver left, or was not heard any more.
+    /// The last CLR left or timed out.
     orphaned: bool,
     round: Round,
     suppression: RateCode,
     echoes: Echoes,
     started_at: Time,
-    /// When any receiver was heard last, or the rate was halved because none was.
+    /// Last report of any receiver, or last reduction because there was none.
     heard_at: Time,
 }
 
-/// The current limiting receiver, CLR.
+/// The current limiting receiver (CLR).
 #[derive(Clone, Copy, Debug)]
 struct Limiting {
     chosen_at: Time,
     heard_at: Time,
-    /// The rate was halved since, because it is silent.
+    /// The rate was halved since its last report.
     halved: bool,
     stamp: Stamp,
-    /// When a packet last brought its timestamp back; `None` when it has not been told yet that it limits the group.
+    /// When a packet last echoed its timestamp; `None` before the first, which informs it that it is the CLR.
     echoed_at: Option<Time>,
-    /// It has no round-trip time, and the timestamp of its last report was not brought back yet.
+    /// It has no round-trip time, and the timestamp of its last report was not echoed yet.
     lacks_rtt: bool,
 }
 
 /// A feedback round.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// Its number, counted up without end; packets carry its last 8 bits.
+    /// Its number; packets contain the last 8 bits.
     number: u64,
     began_at: Time,
-    /// A receiver other than the limiting one reported.
+    /// Whether a receiver other than the CLR reported.
     heard: bool,
-    /// The round-trip time of a receiver was above R_max.
+    /// Whether the round-trip time of a receiver was above R_max.
     exceeded: bool,
-    /// R_peak: the maximum round-trip time measured in it, in seconds.
+    /// R_peak: the maximum round-trip time in this round, in seconds.
     peak: f64,
 }
 
-/// A rate that rises evenly.
+/// A linear increase of the rate.
 #[derive(Clone, Copy, Debug)]
 struct Rise {
     from: f64,
@@ -98,7 +98,7 @@ impl Sender {
         law
     }
 
-    /// The receiver that limits the group.
+    /// The CLR.
     pub(crate) fn limiting(&self) -> Option<EndpointId> {
         self.clr.map(|clr| clr.stamp.endpoint)
     }
@@ -109,13 +109,13 @@ impl Sender {
         self.r_max
     }
 
-    /// This many times R_max.
+    /// `n` times R_max.
     fn times_r_max(&self, n: f64) -> Duration {
         Duration::from_secs_f64(self.r_max * n)
     }
 
-    /// This many feedback rounds T. They are as long as receivers take them to be, by R_max as packets say it, which is rounded up: most
-    /// timers expire late in a round, and those that expire after it are cancelled.
+    /// The duration of `n` feedback rounds T. It is computed from R_max as in packets, which is rounded up, like at receivers: most timers
+    /// expire late in a round, and those that expire after it are cancelled.
     fn rounds(&self, n: f64) -> Duration {
         // T = 6·R_max                                                              [RFC4654 §3.4]
         Duration::from_secs_f64(self.r_max_said.secs() * self.params.round * n)
@@ -131,7 +131,7 @@ impl Sender {
         self.rise = None;
     }
 
-    /// The rate as it has risen until `now`.
+    /// Increases the rate up to `now`.
     fn advance(&mut self, now: Time) {
         let Some(rise) = self.rise else { return };
         if now >= rise.ends_at {
@@ -143,12 +143,12 @@ impl Sender {
         }
     }
 
-    /// Where the rate is, or is going to be.
+    /// The rate, or the end of its increase.
     fn aim(&self) -> f64 {
         self.rise.map_or(self.rate, |rise| rise.to)
     }
 
-    /// Follows a report of the limiting receiver that it could take `rate`: down at once, up evenly over R_max.
+    /// Follows the calculated rate of the CLR: down at once, up linearly over R_max.
     fn follow(&mut self, rate: f64, now: Time) {
         if rate <= self.rate {
             self.set_rate(rate);
@@ -167,7 +167,7 @@ impl Sender {
         self.rise = Some(Rise { from: self.rate, since: now, to, ends_at: now + over });
     }
 
-    /// Makes the receiver behind `stamp` the limiting one.
+    /// Makes the receiver of `stamp` the CLR.
     fn choose(&mut self, stamp: Stamp, now: Time, cx: &mut Cx<'_>) {
         self.clr = Some(Limiting {
             chosen_at: now,
@@ -182,20 +182,20 @@ impl Sender {
         cx.event("clr", f64::from(stamp.endpoint.0));
     }
 
-    /// There is no limiting receiver any more.
+    /// Removes the CLR.
     fn orphan(&mut self, cx: &mut Cx<'_>) {
         self.clr = None;
         self.orphaned = true;
-        // nobody knows how far the rate may rise
+        // the target of the increase is unknown
         self.set_rate(self.rate);
         cx.event("clr", -1.0);
     }
 
-    /// Takes a report of a receiver that stays [RFC4654 §3.3]. `rate` is what it reported, corrected for its round-trip time.
+    /// Takes a report of a receiver that stays [RFC4654 §3.3]. `rate` is the reported rate, corrected for its round-trip time.
     fn decide(&mut self, stamp: Stamp, rate: f64, cx: &mut Cx<'_>) {
         let now = cx.now();
         match self.clr {
-            // case 4: the limiting receiver itself
+            // case 4: the CLR itself
             Some(ref mut clr) if clr.stamp.endpoint == stamp.endpoint => {
                 clr.heard_at = now;
                 clr.halved = false;
@@ -204,14 +204,14 @@ impl Sender {
                 self.follow(rate, now);
                 return;
             }
-            // case 2: another one could take less; in slowstart, less than what is aimed at
+            // case 2: another receiver has a lower rate; in slow start, lower than the target
             Some(_) if rate < if self.slowstart { self.aim() } else { self.rate } => {
                 self.choose(stamp, now, cx);
                 self.follow(rate, now);
                 return;
             }
             Some(_) => {}
-            // case 3: the last one left; for a feedback round the rate does not rise
+            // case 3: the last CLR left; the rate does not increase for a feedback round
             None if self.orphaned => {
                 self.paused_until = now + self.rounds(self.params.pause);
                 self.choose(stamp, now, cx);
@@ -228,7 +228,7 @@ impl Sender {
         self.echoes.push(stamp);
     }
 
-    /// Takes a round-trip time into the maximum of the group [RFC4654 §3.2].
+    /// Updates the maximum round-trip time of the group [RFC4654 §3.2].
     fn measure(&mut self, rtt_s: f64, cx: &mut Cx<'_>) {
         self.round.peak = self.round.peak.max(rtt_s);
         if rtt_s > self.r_max {
@@ -238,7 +238,7 @@ impl Sender {
         }
     }
 
-    /// A receiver other than the limiting one reported `rate` in this round [RFC4654 §3.4]; it may limit the group from now on.
+    /// Handles a report of a receiver other than the CLR in this round [RFC4654 §3.4]; it may become the CLR.
     fn hear_other(&mut self, rate: f64, leaves: bool, cx: &mut Cx<'_>) {
         self.round.heard = true;
         if !leaves && rate < self.suppression.bps() {
@@ -251,7 +251,7 @@ impl Sender {
         }
     }
 
-    /// When the feedback round ends: after T if a receiver has reported, otherwise at the first report, at most after 2T.
+    /// End of the feedback round: after T if a receiver has reported, otherwise at the first report, at most after 2T.
     fn round_ends_at(&self) -> Time {
         self.round.began_at + self.rounds(if self.round.heard { 1.0 } else { self.params.round_limit })
     }
@@ -272,7 +272,7 @@ impl Sender {
         cx.probe("suppression_rate", self.suppression.bps());
     }
 
-    /// When the limiting receiver's silence halves the rate.
+    /// When the rate is halved if the CLR does not report.
     fn halving_at(&self) -> Time {
         match self.clr {
             Some(clr) if !clr.halved => {
@@ -283,12 +283,12 @@ impl Sender {
         }
     }
 
-    /// When the limiting receiver is gone.
+    /// When the CLR is removed if it does not report.
     fn gone_at(&self) -> Time {
         self.clr.map_or(Time::NEVER, |clr| clr.heard_at + self.times_r_max(self.params.gone_after))
     }
 
-    /// When the silence of all halves the rate.
+    /// When the rate is halved if no receiver reports.
     fn silence_ends_at(&self) -> Time {
         self.heard_at + self.times_r_max(self.params.feedback_timeout)
     }
@@ -298,11 +298,11 @@ impl Sender {
         cx.count(Count::Episodes, 1);
     }
 
-    /// Whose timestamp the next packet brings back [RFC4654 §3.5].
+    /// The timestamp that the next packet echoes [RFC4654 §3.5].
     fn next_echo(&mut self, now: Time) -> Option<Echo> {
         let round = self.rounds(1.0);
         if let Some(clr) = &mut self.clr {
-            // a new limiting receiver, one without a round-trip time, and the limiting one once per round
+            // a new CLR, one without a round-trip time, and the CLR once per round
             let overdue = clr.echoed_at.is_none_or(|at| now.saturating_since(at) >= round);
             if overdue || clr.lacks_rtt {
                 clr.echoed_at = Some(now);
@@ -326,7 +326,7 @@ impl SenderLaw for Sender {
         let since_start =
             (now.saturating_since(self.started_at).as_nanos() / 1_000_000).min(i32::MAX as u64) as i32;
         let report = Report::decode(feedback.label).filter(|report| {
-            // of a packet that this source has sent, of this round or the one before
+            // about a packet that this source has sent, and of this round or the one before
             let age = Millis::of(now).since(report.ts);
             (0..=since_start).contains(&age) && this_round.wrapping_sub(report.round) <= 1
         });
@@ -396,7 +396,7 @@ impl SenderLaw for Sender {
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         self.advance(now);
-        // first, because the other deadlines follow R_max
+        // first, because other deadlines depend on R_max
         if self.round_ends_at() <= now {
             self.end_round(cx);
         }
@@ -422,5 +422,5 @@ impl SenderLaw for Sender {
     }
 }
 
-/// A rise takes at least this long, so that its end is later than its beginning.
+/// Minimum duration of an increase, so that its end is after its start.
 const SHORTEST_RISE: Duration = Duration::from_micros(1);

@@ -1,4 +1,4 @@
-//! The feedback timer of a receiver that does not limit the group: it reports at a random time of a feedback round, unless a receiver with a lower
+//! The feedback timer of a receiver that is not the CLR: it reports at a random time of a feedback round, unless a receiver with a lower
 //! rate has reported.
 
 use contract::Random;
@@ -9,9 +9,9 @@ use super::words::{Header, RateCode};
 /// A feedback round at a receiver [RFC4654 §4.5].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
-    /// When it expires, if data do not stay away.
+    /// Expiry, if data arrive in time.
     pub(super) at: Time,
-    /// X_fbr: the rate that the receiver calculated when the round began, in bit/s.
+    /// X_fbr: the calculated rate at the start of the round, in bit/s.
     rate: f64,
 }
 
@@ -21,14 +21,14 @@ impl Timer {
         Self { at, rate }
     }
 
-    /// Whether a receiver that calculates `rate` bit/s and has a round-trip time of `rtt_s` seconds is to speak in a round
-    /// that begins with `header`.
+    /// Whether a receiver with a calculated rate of `rate` bit/s and a round-trip time of `rtt_s` seconds starts its timer in a round that
+    /// begins with `header`.
     pub(super) fn begins(header: &Header, rate: f64, rtt_s: f64) -> bool {
         // X_r < X_supp or R > R_max
         rate < bps(header.suppression) || rtt_s > header.r_max.secs()
     }
 
-    /// Whether what `header` says ends the wait of a receiver that now calculates `rate` bit/s.
+    /// Whether `header` cancels the timer of a receiver whose calculated rate is `rate` bit/s.
     #[inline]
     pub(super) fn is_cancelled(&self, header: &Header, rate: f64, rtt_s: f64) -> bool {
         // (X_supp < X_r or X_supp < X_fbr) and R ≤ R_max
@@ -36,28 +36,28 @@ impl Timer {
         (suppression < rate || suppression < self.rate) && rtt_s <= header.r_max.secs()
     }
 
-    /// A packet arrived at `now`, `gap` after the one before it, while the maximum round-trip time was `r_max`; it says that
-    /// it is `next` instead.
+    /// Adjusts the timer to a packet that arrived at `now`, `gap` after the one before it. `r_max` is the maximum round-trip time before
+    /// it, `next` the one in it.
     pub(super) fn adjust(&mut self, now: Time, gap: Duration, r_max: Duration, next: Duration) {
-        // late data: the timer stood still meanwhile
+        // late data: the timer was suspended
         self.at += gap.saturating_sub(r_max);
         if next != r_max {
-            // t ← t·R_max,new/R_max,old for what remains
+            // t ← t·R_max,new/R_max,old for the remaining time
             let remains = self.at.saturating_since(now);
             self.at = now + remains.scaled(next.as_secs_f64() / r_max.as_secs_f64());
         }
     }
 }
 
-/// How long to wait in a round of length `round`, made for `receivers` receivers [RFC4654 §4.5]: one in `receivers` speaks at
-/// once, most wait for most of the round.
+/// A random delay in a round of duration `round` for `receivers` receivers [RFC4654 §4.5]: one in `receivers` reports at once, the others
+/// mostly late in the round.
 pub(crate) fn draw(round: Duration, receivers: f64, random: &mut Random) -> Duration {
     // t = max(T·(1 + ln x/ln N), 0), x uniform in 0 < x ≤ 1
     let x = 1.0 - random.unit();
     round.scaled((1.0 + math::ln(x) / math::ln(receivers)).max(0.0))
 }
 
-/// X_supp in bit/s: unlimited where nobody has spoken.
+/// X_supp in bit/s: unlimited if no receiver has reported.
 fn bps(suppression: RateCode) -> f64 {
     if suppression == RateCode::MAX { f64::INFINITY } else { suppression.bps() }
 }
@@ -100,7 +100,7 @@ mod tests {
         assert!((mean - 0.785_024).abs() < 1e-3, "{mean}");
     }
 
-    /// A packet of a source that has heard `suppression` bit/s, with R_max = 104 ms.
+    /// A packet of a source with the suppression rate `suppression` in bit/s, with R_max = 104 ms.
     fn header(suppression: Option<f64>) -> Header {
         Header {
             ts: Millis(0),
@@ -156,7 +156,7 @@ mod tests {
             timer.at
         };
         assert_eq!(moved(100, 100, 100), at(1000));
-        // 150 ms without data are 50 ms too many
+        // 150 ms without data are 50 ms too long
         assert_eq!(moved(150, 100, 100), at(1050));
         // 400 ms remain: half of it, twice of it
         assert_eq!(moved(100, 100, 50), at(800));

@@ -6,53 +6,53 @@
 use contract::{EndpointId, Label};
 use units::{Duration, Time};
 
-/// What every data packet carries beside its number [RFC4654 §2.2.1].
+/// Content of a data packet besides its number [RFC4654 §2.2.1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// ts: when it was sent, by the sender's clock.
+    /// ts: departure by the sender's clock.
     pub(crate) ts: Millis,
-    /// X_supp: receivers that calculate as much or more stay silent.
+    /// X_supp: receivers with an equal or higher calculated rate do not report.
     pub(crate) suppression: RateCode,
     /// R_max: maximum round-trip time of the group.
     pub(crate) r_max: RttCode,
     /// fb_nr: number of the feedback round.
     pub(crate) round: u8,
-    /// A receiver's timestamp on its way back to it.
+    /// The echo of a receiver's timestamp.
     pub(crate) echo: Option<Echo>,
 }
 
 /// The timestamp of a receiver's last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Echo {
-    /// r: whose.
+    /// r: the receiver.
     pub(crate) endpoint: EndpointId,
-    /// tr_echo: when the report was sent, by the receiver's clock, and for how long the sender has had it.
+    /// tr_echo: departure of the report by the receiver's clock, plus the sender's hold time.
     pub(crate) tr: Millis,
-    /// is_CLR: the receiver is the one that limits the group.
+    /// is_CLR: whether the receiver is the CLR.
     pub(crate) clr: bool,
 }
 
-/// A receiver's report [RFC4654 §2.2.2]. Its receiver ID is the address that it comes from.
+/// A receiver's report [RFC4654 §2.2.2]. The receiver ID is the source address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// tr: when it was sent, by the receiver's clock.
+    /// tr: departure by the receiver's clock.
     pub(crate) tr: Millis,
-    /// ts_echo: when the newest data packet was sent, by the sender's clock, and for how long the receiver has had it.
+    /// ts_echo: departure of the newest data packet by the sender's clock, plus the receiver's hold time.
     pub(crate) ts: Millis,
-    /// X_r: the rate that the receiver could take.
+    /// X_r: the calculated rate.
     pub(crate) rate: RateCode,
     /// fb_nr of the newest data packet.
     pub(crate) round: u8,
-    /// have_RTT: the receiver has measured its round-trip time.
+    /// have_RTT: whether the receiver has measured its round-trip time.
     pub(crate) have_rtt: bool,
-    /// have_loss: it has seen a loss event.
+    /// have_loss: whether it has had a loss event.
     pub(crate) have_loss: bool,
-    /// receiver_leave: it is about to leave.
+    /// receiver_leave: whether it is about to leave.
     pub(crate) leave: bool,
 }
 
 impl Header {
-    /// As a label.
+    /// Encodes it in a label.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
         let (endpoint, tr, flags) = match self.echo {
@@ -70,7 +70,7 @@ impl Header {
         ])
     }
 
-    /// From a data packet's label; `None` when no source would write it.
+    /// Decodes the label of a data packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [times, rest, 0, 0] = label.0 else { return None };
@@ -92,7 +92,7 @@ impl Header {
 }
 
 impl Report {
-    /// As a label.
+    /// Encodes it in a label.
     pub(crate) fn encode(&self) -> Label {
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
         let flags = flag(self.have_rtt, HAVE_RTT)
@@ -103,7 +103,7 @@ impl Report {
         Label([u64::from(self.tr.0) << 32 | u64::from(self.ts.0), numbers | flags, 0, 0])
     }
 
-    /// From a feedback packet's label; `None` when no receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [times, rest, 0, 0] = label.0 else { return None };
         if rest & REPORT == 0 || rest & 0xff000 != 0 || rest >> 32 != 0 {
@@ -121,7 +121,7 @@ impl Report {
     }
 }
 
-/// An instant of some clock, in milliseconds modulo 2³²: it wraps after 49 days.
+/// An instant in milliseconds modulo 2³², which wraps after 49 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Millis(pub(crate) u32);
 
@@ -131,12 +131,12 @@ impl Millis {
         Self((time.as_nanos() / 1_000_000) as u32)
     }
 
-    /// So much later.
+    /// The instant `span` later.
     pub(crate) fn plus(self, span: Duration) -> Self {
         Self(self.0.wrapping_add((span.as_nanos() / 1_000_000) as u32))
     }
 
-    /// Milliseconds since `earlier`, the shorter way round: negative when that is later.
+    /// Milliseconds since `earlier`, modulo 2³²; negative if that is later.
     pub(crate) const fn since(self, earlier: Self) -> i32 {
         self.0.wrapping_sub(earlier.0) as i32
     }
@@ -147,10 +147,10 @@ impl Millis {
 pub(crate) struct RateCode(pub(crate) u16);
 
 impl RateCode {
-    /// The highest of all: nobody is suppressed.
+    /// The maximum: no receiver is suppressed.
     pub(crate) const MAX: Self = Self((1 << 12) - 1);
 
-    /// The nearest to a rate in bit/s.
+    /// The code nearest to a rate in bit/s.
     pub(crate) fn nearest(bps: f64) -> Self {
         // X = 100 bit/s · 2^e · (1 + m/128)
         Self(code(bps / 100.0, 7, 31, 0.5))
@@ -167,7 +167,7 @@ impl RateCode {
 pub(crate) struct RttCode(pub(crate) u8);
 
 impl RttCode {
-    /// The minimum that is not below `rtt_s` seconds, so that nobody's round-trip time exceeds the maximum by rounding.
+    /// The minimum code that is not below `rtt_s` seconds, so that no round-trip time exceeds the maximum by rounding.
     pub(crate) fn at_least(rtt_s: f64) -> Self {
         // R = 1 ms · 2^e · (1 + m/16)
         Self(code(rtt_s * 1e3, 4, 15, 1.0 - ROUNDING) as u8)
@@ -179,8 +179,8 @@ impl RttCode {
     }
 }
 
-/// `x` as exponent and fraction of `bits` bits, rounded down after `round` was added to the fraction; the minimum or the maximum
-/// code beyond the range.
+/// `x` as exponent and fraction of `bits` bits. `round` is added to the fraction before it is rounded down. Out of range, the minimum or
+/// maximum code.
 fn code(x: f64, bits: u32, max: u16, round: f64) -> u16 {
     let steps = f64::from(1u16 << bits);
     let (mut mantissa, mut exponent) = (x.max(1.0), 0);
@@ -189,7 +189,7 @@ fn code(x: f64, bits: u32, max: u16, round: f64) -> u16 {
         exponent += 1;
     }
     let fraction = ((mantissa - 1.0) * steps + round).floor();
-    // a fraction that is rounded up to one is the next exponent, since it stands above it
+    // a fraction that is rounded up to one carries into the exponent
     let code = f64::from(exponent << bits) + fraction;
     code.min(f64::from((max + 1) << bits) - 1.0) as u16
 }
@@ -210,7 +210,7 @@ const HAVE_RTT: u64 = 4;
 const HAVE_LOSS: u64 = 2;
 const LEAVE: u64 = 1;
 
-/// What an exact value may have gained on the way through floating-point numbers, in steps of the fraction.
+/// Tolerance for rounding errors of exact values, in steps of the fraction.
 const ROUNDING: f64 = 1e-9;
 
 #[cfg(test)]

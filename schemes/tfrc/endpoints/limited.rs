@@ -1,27 +1,27 @@
-//! Whether feedback covers a time in which the application, not the rate, limited the stream.
+//! Detection of feedback about an interval in which the application, not the rate, limited the stream.
 
 use units::Time;
 
-/// Two instants at which the sender was not limited by its application, and the interval that the last feedback spoke of: so
-/// much is enough to tell whether all of the next one was limited by it [RFC5348 §8.2.1].
+/// Two instants at which the sender was not app-limited, and the interval of the last feedback. They suffice to decide whether the sender
+/// was app-limited in the whole next interval [RFC5348 §8.2.1].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limited {
-    /// NotLimited1, NotLimited2; before the start where there are none.
+    /// NotLimited1, NotLimited2; `None` before the first.
     first: Option<Time>,
     second: Option<Time>,
-    /// t_new: the packet that the last feedback spoke of was sent then.
+    /// t_new: departure of the packet that the last feedback refers to.
     spoken_of: Option<Time>,
-    /// t_next: that feedback came then.
+    /// t_next: arrival of that feedback.
     heard_at: Option<Time>,
 }
 
 impl Limited {
-    /// Nothing sent, nothing heard.
+    /// Before the first packet.
     pub(super) const fn new() -> Self {
         Self { first: None, second: None, spoken_of: None, heard_at: None }
     }
 
-    /// At `now` the sender has sent all that it was allowed to: its application does not limit it.
+    /// Records that the sender was not app-limited at `now`: it has sent all that the rate allows.
     #[inline]
     pub(super) fn busy(&mut self, now: Time) {
         if self.first <= self.spoken_of {
@@ -31,8 +31,8 @@ impl Limited {
         }
     }
 
-    /// Feedback came at `now` and spoke of a packet sent at `sent_at`. Whether the application limited the stream all the time
-    /// since the packet of which the last feedback spoke.
+    /// Takes feedback that arrives at `now` about a packet sent at `sent_at`. Returns whether the sender was app-limited in the whole
+    /// interval since the packet of the last feedback.
     pub(super) fn heard(&mut self, sent_at: Time, now: Time) -> bool {
         let (old, new) = (self.spoken_of, Some(sent_at));
         let within = |busy: Option<Time>| old < busy && busy <= new;
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::shared::stream_testing::ms;
 
-    /// Feedback each 100 ms about what was sent 100 ms before.
+    /// Feedback every 100 ms about packets sent 100 ms before.
     #[test]
     fn an_interval_with_one_busy_instant_was_not_limited() {
         let mut limited = Limited::new();
@@ -59,7 +59,7 @@ mod tests {
         assert!(!limited.heard(ms(50), ms(150)));
         // nothing since
         assert!(limited.heard(ms(150), ms(250)));
-        // busy at 260 ms: packets until then are not of that time
+        // not app-limited at 260 ms: earlier packets do not belong to this interval
         limited.busy(ms(260));
         assert!(limited.heard(ms(250), ms(350)));
         assert!(!limited.heard(ms(350), ms(450)));
@@ -70,7 +70,7 @@ mod tests {
     fn busy_instants_of_two_intervals_are_both_remembered() {
         let mut limited = Limited::new();
         limited.heard(ms(0), ms(100));
-        // one before the next packet that is spoken of, one after the feedback about it
+        // one before the next packet with feedback, one after this feedback
         limited.busy(ms(50));
         assert!(!limited.heard(ms(100), ms(200)));
         limited.busy(ms(150));

@@ -9,7 +9,7 @@ use units::{Duration, Time};
 pub(super) struct ReceiveRates(VecDeque<(Time, f64)>);
 
 impl ReceiveRates {
-    /// One value, infinity, of the time `now`: nothing limits yet [RFC5348 §4.2].
+    /// The set at `now` with one value, infinity, which is no limit [RFC5348 §4.2].
     pub(super) fn new(now: Time) -> Self {
         let mut values = VecDeque::with_capacity(MAX);
         values.push_back((now, f64::INFINITY));
@@ -21,7 +21,7 @@ impl ReceiveRates {
         self.0.iter().map(|(_, rate)| *rate).reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// Update X_recv_set: adds `rate` and forgets what is older than two round-trip times.
+    /// Update X_recv_set: adds `rate` and removes values older than two round-trip times.
     pub(super) fn update(&mut self, rate: f64, now: Time, rtt: Duration) {
         self.0.retain(|(at, _)| now.saturating_since(*at) <= rtt.scaled(2.0));
         if self.0.len() == MAX {
@@ -30,7 +30,7 @@ impl ReceiveRates {
         self.0.push_back((now, rate));
     }
 
-    /// Maximize X_recv_set: adds `rate`, and of all but the infinity of the start keeps the maximum, as of now.
+    /// Maximize X_recv_set: adds `rate`, removes the initial infinity, and keeps only the maximum, with the time `now`.
     pub(super) fn maximize(&mut self, rate: f64, now: Time) {
         let max = self.0.iter().map(|(_, rate)| *rate).filter(|rate| rate.is_finite()).fold(rate, f64::max);
         self.replace(max, now);
@@ -41,15 +41,15 @@ impl ReceiveRates {
         self.0.iter_mut().for_each(|(_, rate)| *rate /= 2.0);
     }
 
-    /// Keeps `rate` alone.
+    /// Replaces all values by `rate`.
     pub(super) fn replace(&mut self, rate: f64, now: Time) {
         self.0.clear();
         self.0.push_back((now, rate));
     }
 }
 
-/// Values kept at most. A receiver speaks once per round-trip time and at new loss events, of which there is at most one in a
-/// round-trip time: in two of these it speaks five times.
+/// Maximum number of values. A receiver reports once per round-trip time and at new loss events, of which there is at most one per
+/// round-trip time: in two of these there are five reports.
 const MAX: usize = 8;
 
 #[cfg(test)]

@@ -8,25 +8,25 @@ use super::words::{Header, Report};
 use crate::shared::{LossEvents, ReceiveRate, loss_event_rate_of};
 use crate::tfrc::Params;
 
-/// The receiver's law [RFC5348 §5, §6].
+/// The receiver's part [RFC5348 §5, §6].
 #[derive(Clone, Debug)]
 pub struct Receiver {
     params: Box<Params>,
     /// Size of a full packet.
     packet: Bytes,
-    /// Bytes and packets that arrived.
+    /// Bytes and packets received.
     arrived: (u64, u64),
-    /// What the newest packet said, and when it arrived.
+    /// Content and arrival of the newest packet.
     heard: Option<Heard>,
     losses: LossEvents,
     arriving: ReceiveRate,
     /// Maximum X_recv so far, in bit/s.
     fastest: f64,
-    /// When the feedback timer expires, or did.
+    /// Expiry of the feedback timer.
     due: Time,
     /// Data arrived since the last report.
     fresh: bool,
-    /// p rose since the last report: it goes at once.
+    /// p has increased since the last report, so the next one is sent at once.
     urgent: bool,
 }
 
@@ -38,7 +38,7 @@ struct Heard {
 }
 
 impl Receiver {
-    /// A receiver of packets of which full ones have size `packet`.
+    /// A receiver of packets with the maximum size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         let discount = params.discounting.then_some(params.discount_threshold);
         Self {
@@ -55,35 +55,35 @@ impl Receiver {
         }
     }
 
-    /// p.
+    /// The loss event rate p.
     #[cfg(test)]
     pub(crate) fn loss_event_rate(&self) -> f64 {
         self.losses.rate()
     }
 
-    /// R_m: what the newest packet said, `said` if that is newer.
+    /// R_m: the round-trip time in the newest packet, or in `said` if that is newer.
     fn rtt(&self, said: Option<Header>) -> Option<Duration> {
         said.or(self.heard.map(|heard| heard.header)).and_then(|header| header.rtt)
     }
 
-    /// How long the time before the first loss event is taken to have been, in packets.
+    /// The assumed length of the interval before the first loss event, in packets.
     fn first_interval(&self, rtt: Duration) -> f64 {
-        // the rate that is right is half of what was sent before the loss; in slow start the receive rate is that
-        // X_target = max X_recv; first interval = 1/p with equation(p) = X_target within 5 %    [RFC5348 §6.3.1]
+        // the right rate is half of the rate before the loss; in slow start the receive rate is that half X_target = max X_recv; first
+        // interval = 1/p with equation(p) = X_target within 5 %    [RFC5348 §6.3.1]
         let rtt_s = rtt.as_secs_f64();
         let packet = self.size();
-        // our choice: at least a packet per round trip, for a first packet that is lost leaves no receive rate
+        // our choice: at least a packet per round trip, because the loss of the first packet leaves no receive rate
         let target = self.fastest.max(self.arriving.within(rtt)).max(packet.as_f64() * 8.0 / rtt_s);
         1.0 / loss_event_rate_of(packet, rtt_s, target, self.params.tolerance)
     }
 
-    /// s: the mean size of what arrived [RFC5348 §4.1]; of a full packet before that.
+    /// s: the mean size of received packets [RFC5348 §4.1]; the maximum size before the first.
     fn size(&self) -> Bytes {
         let mean = mean_size(self.arrived.0, self.arrived.1).filter(|_| self.params.mean_size);
         mean.map_or(self.packet, |mean| mean.max(Bytes::new(1)))
     }
 
-    /// Takes losses or a mark into the history by `take`, which is given the round-trip time and the first interval.
+    /// Adds losses or a mark to the history by `take`, which gets the round-trip time and the first interval.
     fn lose(
         &mut self,
         said: Option<Header>,
@@ -147,7 +147,7 @@ impl ReceiverLaw for Receiver {
             });
         }
         self.fresh = true;
-        // once per round-trip time, at once when p rose, and at once when the timer found nothing to say    [RFC5348 §6.1, §6.2]
+        // once per round-trip time; at once if p increased, or if the timer expired without new data    [RFC5348 §6.1, §6.2]
         if self.urgent || self.due <= now {
             self.report(cx);
         }

@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 
 use units::Bytes;
 
-/// How large packets were, a sum for each loss interval [RFC5348 §4.1].
+/// Sums of packet sizes, one per loss interval [RFC5348 §4.1].
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// Bytes and packets of each interval, the one under way last; at least one.
+    /// Bytes and packets of each interval, the present one last; at least one.
     sums: VecDeque<(u64, u64)>,
     max: usize,
 }
 
 impl Sizes {
-    /// Nothing was sent. The mean is over so many intervals, of which the one under way is the newest; at least one.
+    /// Without packets. The mean covers `intervals` intervals, the present one included; at least one.
     pub(super) fn new(intervals: u32) -> Self {
         let max = intervals.max(1) as usize;
         let mut sums = VecDeque::with_capacity(max + 1);
@@ -21,7 +21,7 @@ impl Sizes {
         Self { sums, max }
     }
 
-    /// A packet leaves.
+    /// Counts a packet that leaves.
     #[inline]
     pub(super) fn sent(&mut self, size: Bytes) {
         if let Some((bytes, packets)) = self.sums.back_mut() {
@@ -30,7 +30,7 @@ impl Sizes {
         }
     }
 
-    /// A loss event: another interval begins, and the oldest is forgotten.
+    /// Starts another interval at a loss event, and removes the oldest.
     pub(super) fn lost(&mut self) {
         self.sums.push_back((0, 0));
         if self.sums.len() > self.max {
@@ -38,14 +38,14 @@ impl Sizes {
         }
     }
 
-    /// The mean in whole bytes, to the nearest; `None` before the first packet.
+    /// The mean in whole bytes, rounded; `None` before the first packet.
     pub(super) fn mean(&self) -> Option<Bytes> {
         let (bytes, packets) = self.sums.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         mean_size(bytes, packets)
     }
 }
 
-/// `bytes` over `packets`, to the nearest whole byte; `None` without packets.
+/// `bytes` / `packets`, rounded; `None` without packets.
 pub(super) fn mean_size(bytes: u64, packets: u64) -> Option<Bytes> {
     (packets > 0).then(|| Bytes::new((bytes + packets / 2) / packets))
 }

@@ -10,27 +10,27 @@ use super::words::{Header, Report};
 use crate::shared::tcp_friendly_rate;
 use crate::tfrc::Params;
 
-/// The source's law [RFC5348 §4].
+/// The source's part [RFC5348 §4].
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
-    /// s, as of the last report.
+    /// s, at the last report.
     packet: Bytes,
     sizes: Sizes,
     /// X, in bit/s.
     rate: f64,
-    /// X_inst/X: what the damping makes of the rate.
+    /// X_inst/X: the damping factor of the rate.
     damping: f64,
-    /// What the reports say of the path; `None` before the first.
+    /// The path according to the reports; `None` before the first.
     path: Option<Path>,
     received: ReceiveRates,
     limited: Limited,
     started_at: Time,
     /// When the last packet left.
     sent_at: Option<Time>,
-    /// The application had nothing more behind it.
+    /// The application had no further data after it.
     idle: bool,
-    /// Nofeedback timer: since when and until when it runs.
+    /// Nofeedback timer: its start and expiry.
     timer: (Time, Time),
 }
 
@@ -43,12 +43,12 @@ struct Path {
     root_mean: f64,
     /// p.
     loss: f64,
-    /// tld: when the rate was doubled last.
+    /// tld: when the rate was last doubled.
     doubled_at: Time,
 }
 
 impl Sender {
-    /// A source whose full packets have size `packet`.
+    /// A source of packets with the maximum size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         Self {
             packet,
@@ -84,12 +84,12 @@ impl Sender {
         self.rate
     }
 
-    /// s/t_mbi: the minimum rate.
+    /// The minimum rate s/t_mbi.
     fn min(&self) -> f64 {
         self.packet_bits() / self.params.t_mbi.as_secs_f64()
     }
 
-    /// W_init/R: the rate of an initial window in a round-trip time.
+    /// W_init/R: the rate of an initial window per round-trip time.
     fn initial(&self, rtt_s: f64) -> f64 {
         // W_init = min(4·s, max(2·s, 4380))                                       [RFC5348 §4.2]
         let s = self.packet.as_f64();
@@ -102,7 +102,7 @@ impl Sender {
         tcp_friendly_rate(self.packet, path.rtt_s, path.loss)
     }
 
-    /// Step 4 of the reaction to feedback, without its first lines: the rate under `limit`.
+    /// Step 4 of the reaction to feedback, without its first lines: the rate with the limit `limit`.
     fn recalculate(&mut self, limit: f64, now: Time) {
         let Some(mut path) = self.path else { return };
         if path.loss > 0.0 {
@@ -116,21 +116,21 @@ impl Sender {
         }
     }
 
-    /// Takes the mean size of packets for s [RFC5348 §4.1].
+    /// Updates s by the mean size of packets [RFC5348 §4.1].
     fn measure_size(&mut self) {
         if let (true, Some(mean)) = (self.params.mean_size, self.sizes.mean()) {
             self.packet = mean.max(Bytes::new(1));
         }
     }
 
-    /// Halves the limit that the receive rate sets: timer_limit is what it becomes [RFC5348 §4.4].
+    /// Halves the limit by the receive rate, which becomes `timer_limit` [RFC5348 §4.4].
     fn update_limits(&mut self, timer_limit: f64, now: Time) {
         let timer_limit = timer_limit.max(self.min());
         self.received.replace(timer_limit / 2.0, now);
         self.recalculate(timer_limit, now);
     }
 
-    /// How long the nofeedback timer runs.
+    /// Duration of the nofeedback timer.
     fn timeout(&self) -> Duration {
         self.path.map_or(self.params.first_timer, |path| {
             // RTO = max(4R, 2s/X)                                                 [RFC5348 §4.3]
@@ -155,12 +155,12 @@ impl Sender {
             None if !idle => self.rate = halved,
             None => {}
             Some(path) => {
-                // a sender that was silent all the time does not fall below the rate of a new one
+                // a sender that was idle all the time does not fall below the initial rate
                 let recover = self.initial(path.rtt_s);
                 let low = if path.loss > 0.0 { received < recover } else { self.rate < 2.0 * recover };
                 let equation = self.equation(&path);
                 if idle && low {
-                    // nothing
+                    // no change
                 } else if path.loss == 0.0 {
                     self.rate = halved;
                 } else if equation > 2.0 * received {
@@ -176,7 +176,7 @@ impl Sender {
         self.restart(now, self.timeout());
     }
 
-    /// The application did not limit the stream when the last packet left, unless it had nothing more then.
+    /// Records that the application did not limit the stream at the last departure, unless it had no further data.
     fn note_busy(&mut self) {
         if let Some(at) = self.sent_at.filter(|_| !self.idle) {
             self.limited.busy(at);
@@ -188,7 +188,7 @@ impl SenderLaw for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let report = Report::decode(feedback.label).filter(|report| {
-            // of a packet that this source has sent, and held for no longer than that is ago
+            // about a packet that this source has sent, with a plausible hold time
             report.sent_at >= self.started_at && report.sent_at + report.held <= now
         });
         let Some(report) = report else {
@@ -292,5 +292,5 @@ impl SenderLaw for Sender {
     }
 }
 
-/// Round-trip times are at least this, so that rates stay finite.
+/// Minimum round-trip time, so that rates are finite.
 const SHORTEST_RTT: Duration = Duration::from_micros(1);

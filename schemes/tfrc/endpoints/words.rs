@@ -6,10 +6,10 @@
 use contract::Label;
 use units::{Duration, Time};
 
-/// What every data packet carries beside its number [RFC5348 §3.2.1].
+/// Content of a data packet besides its number [RFC5348 §3.2.1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// ts: when it was sent, by the sender's clock.
+    /// ts: departure by the sender's clock.
     pub(crate) sent_at: Time,
     /// R: the sender's round-trip time; `None` before the first sample.
     pub(crate) rtt: Option<Duration>,
@@ -18,24 +18,24 @@ pub(crate) struct Header {
 /// A receiver's report [RFC5348 §3.2.2].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Report {
-    /// t_recvdata: when the newest data packet was sent, by the sender's clock.
+    /// t_recvdata: departure of the newest data packet by the sender's clock.
     pub(crate) sent_at: Time,
-    /// t_delay: for how long the receiver has had it.
+    /// t_delay: time that the receiver has held it.
     pub(crate) held: Duration,
-    /// X_recv in bit/s: how fast data arrived over the last round-trip time.
+    /// X_recv in bit/s: receive rate over the last round-trip time.
     pub(crate) received_bps: u64,
     /// p: loss event rate, within 0 and 1.
     pub(crate) loss: f64,
 }
 
 impl Header {
-    /// As a label.
+    /// Encodes it in a label.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
         Label([self.sent_at.as_nanos(), self.rtt.map_or(0, Duration::as_nanos), 0, DATA])
     }
 
-    /// From a data packet's label; `None` when no source would write it.
+    /// Decodes the label of a data packet; `None` for invalid content.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [sent_at, rtt, 0, DATA] = label.0 else { return None };
@@ -48,14 +48,14 @@ impl Header {
 }
 
 impl Report {
-    /// As a label.
+    /// Encodes it in a label.
     pub(crate) fn encode(&self) -> Label {
-        // p is within 0 and 1, so its sign bit is free to tell a report from data
+        // p is not negative, so its sign bit can distinguish a report from data
         let loss = self.loss.to_bits() | REPORT;
         Label([self.sent_at.as_nanos(), self.held.as_nanos(), self.received_bps, loss])
     }
 
-    /// From a feedback packet's label; `None` when no receiver would write it.
+    /// Decodes the label of a feedback packet; `None` for invalid content.
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [sent_at, held, received_bps, loss] = label.0;
         let p = f64::from_bits(loss & !REPORT);
@@ -69,7 +69,7 @@ impl Report {
 
 const DATA: u64 = 0x7466_7263;
 const REPORT: u64 = 1 << 63;
-/// Longest time that is believed: 292 years, so that sums do not overflow.
+/// Maximum accepted time: 292 years, so that sums do not overflow.
 const LONGEST: u64 = u64::MAX / 2;
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
             assert_eq!(
                 Report::decode(Label([7, 3, 80_000, p.to_bits() | REPORT])).map(|it| it.loss),
                 match p {
-                    // the sign is the mark of a report
+                    // the sign marks a report
                     -0.5 => Some(0.5),
                     _ => None,
                 }
