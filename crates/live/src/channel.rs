@@ -12,43 +12,43 @@ use crate::keys::Key;
 use crate::replay::Replay;
 use crate::{Platform, Stats};
 
-/// An order that is not acknowledged is retransmitted after this, then after twice as long, up to a second.
+/// Retransmission of an order without acknowledgement: initial timeout, which doubles, and its maximum.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
-/// Orders that may wait to be said.
+/// Maximum number of orders that wait.
 const ORDERS: usize = 16;
 
 /// One end of an open session.
 pub(crate) struct Channel {
-    /// The other end's address.
+    /// Address of the other end.
     pub(crate) to: SocketAddr,
     /// Number of the session.
     pub(crate) session: u32,
     seal: Key,
     open: Key,
-    /// What only the two ends know, for what applications say.
+    /// A value that only the two ends know, for applications.
     pub(crate) binding: [u8; KEY],
-    /// The other end has said something in this session: it has the keys, and is who it says that it is.
+    /// A datagram of the other end with a valid tag has arrived, which proves its identity.
     pub(crate) known: bool,
     next: u64,
     seen: Replay,
-    /// The round-trip time that the handshake took, at most; `None` where it was not timed.
+    /// Upper bound of the round-trip time of the handshake; `None` if it was not measured.
     pub(crate) rtt: Option<Duration>,
-    /// When the other end was last heard.
+    /// Arrival of the last valid datagram.
     pub(crate) heard_at: Time,
-    /// When this end last said anything.
+    /// Departure of the last datagram.
     spoke_at: Time,
     orders: VecDeque<Order>,
-    /// Number of the first of them.
+    /// Serial number of the first pending order.
     serial: u32,
-    /// When it is to be said, again or for the first time, and how long to wait after that.
+    /// When it is sent next, and the timeout after that.
     say_at: Time,
     wait: Duration,
-    /// Number of the next order of the other end.
+    /// Serial number of the next order of the other end.
     expected: u32,
 }
 
 impl Channel {
-    /// An end that writes with the key `seal` and reads with `open`.
+    /// A channel that authenticates with the key `seal` and verifies with `open`.
     pub(crate) fn new(
         to: SocketAddr,
         session: u32,
@@ -76,12 +76,12 @@ impl Channel {
         }
     }
 
-    /// Bytes of the headers of IP and UDP on this way.
+    /// Bytes of IP and UDP headers on this path.
     pub(crate) fn outer_bytes(&self) -> u32 {
         outer_bytes(self.to)
     }
 
-    /// What a datagram from `from` says; `None`, and counted, where it is not from the other end or came before.
+    /// The frame of a datagram from `from`; `None`, with a count of the reason, if it is not from the other end or is a duplicate.
     pub(crate) fn read<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -111,7 +111,7 @@ impl Channel {
         Some(datagram.frame)
     }
 
-    /// Says something; its length in bytes.
+    /// Sends a frame. Returns the length in bytes.
     pub(crate) fn say(
         &mut self,
         frame: Frame<'_>,
@@ -134,7 +134,7 @@ impl Channel {
         length
     }
 
-    /// Has an order said until it is heard. Of two changes of mode that wait, the later one counts.
+    /// Queues an order, which is retransmitted until it is acknowledged. A change of mode replaces one that waits.
     pub(crate) fn order(&mut self, order: Order, now: Time) {
         let first = usize::from(self.say_at != Time::NEVER && !self.orders.is_empty());
         if matches!(order, Order::Mode(_)) {
@@ -152,12 +152,12 @@ impl Channel {
         }
     }
 
-    /// Whether all orders were heard.
+    /// Whether all orders were acknowledged.
     pub(crate) fn settled(&self) -> bool {
         self.orders.is_empty()
     }
 
-    /// The other end heard an order.
+    /// Takes the acknowledgement of an order.
     pub(crate) fn on_heard(&mut self, serial: u32, now: Time) {
         if serial == self.serial && self.orders.pop_front().is_some() {
             self.serial = self.serial.wrapping_add(1);
@@ -166,7 +166,7 @@ impl Channel {
         }
     }
 
-    /// The other end gave an order: whether it is new, and whether it is to be answered.
+    /// Takes an order of the other end: whether it is new, and whether it is to be acknowledged.
     pub(crate) fn on_order(&mut self, serial: u32) -> (bool, bool) {
         let behind = self.expected.wrapping_sub(serial);
         let new = behind == 0;
@@ -176,7 +176,7 @@ impl Channel {
         (new, behind <= 1 << 16)
     }
 
-    /// The order that is to be said now, if any, with its number.
+    /// The order that is due now, with its serial number.
     pub(crate) fn due(&mut self, now: Time) -> Option<(u32, Order)> {
         if self.say_at > now {
             return None;
@@ -187,18 +187,18 @@ impl Channel {
         Some((self.serial, order))
     }
 
-    /// Whether it is time to say that this end lives.
+    /// Whether a keep-alive is due.
     pub(crate) fn too_quiet(&self, now: Time, keep_alive: Duration) -> bool {
         now >= self.spoke_at + keep_alive
     }
 
-    /// When something is to be said without being asked.
+    /// When an order or a keep-alive is due.
     pub(crate) fn wake(&self, keep_alive: Duration) -> Time {
         self.say_at.min(self.spoke_at + keep_alive)
     }
 }
 
-/// Bytes of the headers of IP and UDP on the way to `to`.
+/// Bytes of IP and UDP headers on the path to `to`.
 pub(crate) fn outer_bytes(to: SocketAddr) -> u32 {
     if to.is_ipv4() { 20 + 8 } else { 40 + 8 }
 }

@@ -10,179 +10,179 @@ use wire::stream::{KEY, Reason};
 
 use crate::Pace;
 
-/// How a transfer stands.
+/// The state of a transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// There is more to do.
+    /// It is in progress.
     #[default]
     Going,
-    /// All is done: at the source, every receiver has said that it has the whole; at a receiver, it has it, and has said so.
+    /// It is complete. At the source, every receiver has confirmed that it has everything; a receiver has everything and has confirmed it.
     Whole,
-    /// It cannot go on, and why, in a sentence for people.
+    /// It failed, with a message for users.
     Failed(String),
 }
 
-/// Who may be waited for without data: patience does not run while somebody else is the cause.
+/// Who causes a time without data. Patience does not run out while a program is the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
-    /// Nobody: there is something to deliver.
+    /// No program: there are data to deliver.
     Nobody,
-    /// This end: its program writes nothing, or takes nothing.
+    /// The program at this end, which neither writes nor reads.
     Here,
-    /// Perhaps the other end, as far as it is trusted: its program may write nothing, or take nothing.
+    /// Possibly the program at the other end, which is trusted if it has the key.
     There,
 }
 
-/// Maximum bytes of a word.
+/// Maximum size of a message in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 1024;
 
-/// What the packets of a paced scheme carry.
+/// The content of the packets of a paced scheme.
 pub trait Payload: Send {
-    /// Puts the content of packet `seq` into `room`; how many bytes of it are content. Zero where there is nothing to say: the packet leaves
-    /// all the same, as long as the law says, since the law counts on it.
+    /// Writes the content of packet `seq` into `room`. Returns its length; zero for none, in which case the packet still leaves, because
+    /// the law counts on it.
     fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize;
 
-    /// When there is something to say: the session sends nothing before. At once, unless the content comes from a program or a clock.
+    /// When there is content; the session sends nothing before. Only content from a program or with a clock delays packets.
     fn ready(&mut self, now: Time) -> Time {
         now
     }
 
-    /// How fast content comes, asked before the first packet: a live stream starts at that rate.
+    /// The rate of the content, called before the first packet: a live stream starts at this rate.
     fn pace(&mut self, _now: Time) -> Pace {
         Pace::Any
     }
 
-    /// A receiver is about to join by a session in which only it and this end know this value: what it says may be bound to it.
+    /// A receiver is about to join in a session with this `binding`, which only the two ends know. Messages can be bound to it.
     fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}
 
-    /// A receiver is there, for the first time or again: nothing is known of what it has.
+    /// A receiver joined, possibly again: what it has is unknown.
     fn on_join(&mut self, _peer: EndpointId) {}
 
-    /// A receiver has gone, or has not been heard for too long.
+    /// A receiver left or timed out.
     fn on_leave(&mut self, _peer: EndpointId) {}
 
-    /// A receiver said something.
+    /// A message of a receiver arrived.
     fn on_message(&mut self, from: EndpointId, now: Time, word: &[u8]);
 
-    /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    /// An increasing measure of what receivers have taken, in any unit; patience counts from its last increase. `None` if unknown.
     fn moved(&self) -> Option<u64> {
         None
     }
 
-    /// The same of one receiver; `None` where nothing is expected of it.
+    /// The same for one receiver; `None` if nothing is expected of it.
     fn moved_by(&self, _peer: EndpointId) -> Option<u64> {
         None
     }
 
-    /// Who may be waited for though nothing moves.
+    /// Who causes the present time without data.
     fn waits(&self) -> Waits {
         Waits::Nobody
     }
 
-    /// The rate beyond which it gives nothing, headers included.
+    /// Maximum rate of the content, headers included.
     fn limit(&self) -> Rate {
         Rate::UNLIMITED
     }
 
-    /// How it stands.
+    /// The state of the transfer.
     fn status(&self) -> Status;
 
-    /// Where it cannot go on: what the other end is told of that.
+    /// The reason for the other end if the transfer failed.
     fn reason(&self) -> Reason {
         Reason::Storage
     }
 }
 
-/// What becomes of the content of a paced scheme's packets.
+/// The receiver of the content of a paced scheme's packets.
 pub trait Sink: Send {
-    /// A session is about to open in which only the sender and this end know this value: what is said may be bound to it.
+    /// A session is about to open with this `binding`, which only the sender and this end know. Messages can be bound to it.
     fn bind(&mut self, _binding: &[u8; KEY]) {}
 
-    /// Whether what comes is checked against what was promised at first. Where it is not, only the sender that began may go on.
+    /// Whether content is verified against the first offer. If not, only the same sender may continue.
     fn verifies(&self) -> bool {
         true
     }
 
-    /// A session opened, the first or another after the ends had lost each other: numbers of packets begin at 0.
+    /// A session opened, possibly again after a timeout: packet numbers start at 0.
     fn on_open(&mut self) {}
 
-    /// The content of packet `seq`, in order of arrival; each packet at most once.
+    /// Takes the content of packet `seq`, in order of arrival; each packet at most once.
     fn take(&mut self, seq: u64, now: Time, content: &[u8]);
 
-    /// A word to the sender, written into `word`; how long it is, or zero where there is nothing to say. Asked after every batch of packets and
-    /// at [`Sink::wake`].
+    /// Writes a message to the sender into `word`. Returns its length; zero for none. Called after every batch of packets and at
+    /// [`Sink::wake`].
     fn speak(&mut self, now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
 
-    /// When [`Sink::speak`] shall be asked though nothing arrives.
+    /// When [`Sink::speak`] is to be called without an arrival.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 
-    /// The sender said goodbye, or has not been heard for too long: what is there is all that comes.
+    /// The sender closed the session or timed out: no more data arrive.
     fn on_end(&mut self, _now: Time) {}
 
-    /// What has come that is new, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    /// An increasing measure of new data, in any unit; patience counts from its last increase. `None` if unknown.
     fn moved(&self) -> Option<u64> {
         None
     }
 
-    /// Who may be waited for though nothing moves.
+    /// Who causes the present time without data.
     fn waits(&self) -> Waits {
         Waits::Nobody
     }
 
-    /// How it stands.
+    /// The state of the transfer.
     fn status(&self) -> Status;
 }
 
 /// The byte stream of a windowed scheme, from 0.
 pub trait ByteSource: Send {
-    /// One past the last byte that is there by now. Grows only.
+    /// One past the last byte that is available. It only increases.
     fn ready(&mut self, now: Time) -> u64;
 
-    /// One past the last byte of the stream, once that is known.
+    /// One past the last byte of the stream, when it is known.
     fn end(&self) -> Option<u64>;
 
-    /// The bytes from `offset` on, all of which are there and not yet acknowledged.
+    /// Reads bytes from `offset` on, all of which are available and not acknowledged.
     fn read(&mut self, offset: u64, room: &mut [u8]);
 
-    /// Bytes below `offset` were acknowledged and will not be read again.
+    /// Bytes below `offset` were acknowledged and are not read again.
     fn on_acknowledged(&mut self, offset: u64);
 
     /// As [`Payload::bind`].
     fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}
 
-    /// The receiver is there, for the first time or again: the stream starts over, at 0.
+    /// The receiver joined, possibly again: the stream restarts at 0.
     fn on_join(&mut self, _peer: EndpointId) {}
 
-    /// The receiver said something.
+    /// A message of the receiver arrived.
     fn on_message(&mut self, from: EndpointId, now: Time, word: &[u8]);
 
-    /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    /// An increasing measure of what the receiver has taken, in any unit; patience counts from its last increase. `None` if unknown.
     fn moved(&self) -> Option<u64> {
         None
     }
 
-    /// Who may be waited for though nothing moves.
+    /// Who causes the present time without data.
     fn waits(&self) -> Waits {
         Waits::Nobody
     }
 
-    /// The rate beyond which it gives nothing, headers included.
+    /// Maximum rate of the content, headers included.
     fn limit(&self) -> Rate {
         Rate::UNLIMITED
     }
 
-    /// How it stands.
+    /// The state of the transfer.
     fn status(&self) -> Status;
 
-    /// Where it cannot go on: what the other end is told of that.
+    /// The reason for the other end if the transfer failed.
     fn reason(&self) -> Reason {
         Reason::Storage
     }
 }
 
-/// What becomes of a windowed scheme's byte stream.
+/// The receiver of a windowed scheme's byte stream.
 pub trait ByteSink: Send {
     /// As [`Sink::bind`].
     fn bind(&mut self, _binding: &[u8; KEY]) {}
@@ -192,36 +192,37 @@ pub trait ByteSink: Send {
         true
     }
 
-    /// A session opened, the first or another after the ends had lost each other: the stream begins at 0.
+    /// A session opened, possibly again after a timeout: the stream starts at 0.
     fn on_open(&mut self) {}
 
-    /// Bytes at `offset`; they may overlap what came before. False where they cannot be kept: the session then treats their packet as lost.
+    /// Takes bytes at `offset`, which may overlap earlier ones. Returns false if they cannot be stored: the session then treats their
+    /// packet as lost.
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool;
 
     /// All bytes below `offset` have arrived.
     fn on_contiguous(&mut self, offset: u64, now: Time);
 
-    /// A word to the sender, as [`Sink::speak`].
+    /// Writes a message to the sender, as [`Sink::speak`].
     fn speak(&mut self, now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
 
-    /// When [`ByteSink::speak`] shall be asked though nothing arrives.
+    /// When [`ByteSink::speak`] is to be called without an arrival.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 
-    /// The sender said goodbye, or has not been heard for too long.
+    /// The sender closed the session or timed out.
     fn on_end(&mut self, _now: Time) {}
 
-    /// What has come that is new, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    /// An increasing measure of new data, in any unit; patience counts from its last increase. `None` if unknown.
     fn moved(&self) -> Option<u64> {
         None
     }
 
-    /// Who may be waited for though nothing moves.
+    /// Who causes the present time without data.
     fn waits(&self) -> Waits {
         Waits::Nobody
     }
 
-    /// How it stands.
+    /// The state of the transfer.
     fn status(&self) -> Status;
 }

@@ -3,39 +3,39 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// What another thread may ask of a session that runs, and see of it. All is said and read without waiting.
+/// A handle by which other threads control and observe a session. No call blocks.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
     mode: Mutex<Option<String>>,
     asked: AtomicU32,
-    /// How far it is.
+    /// Progress of the session.
     pub progress: Progress,
 }
 
 impl Control {
-    /// Nothing is asked yet.
+    /// Without requests.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks the session to say goodbye and end.
+    /// Requests that the session closes and ends.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to end.
+    /// Whether the end was requested.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Asks both ends to change to this mode of the scheme.
+    /// Requests that both ends change to this mode of the scheme.
     pub fn change_mode(&self, mode: &str) {
         *self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(mode.to_owned());
         self.asked.fetch_add(1, Ordering::Release);
     }
 
-    /// The mode that was asked for since `seen` was last brought up to date, if any.
+    /// The requested mode, if it changed since `seen` was last updated.
     pub(crate) fn mode(&self, seen: &mut u32) -> Option<String> {
         let asked = self.asked.load(Ordering::Acquire);
         if asked == *seen {
@@ -46,44 +46,45 @@ impl Control {
     }
 }
 
-/// How far a session is. Values are brought up to date some times a second.
+/// Progress of a session. Values are updated several times per second.
 #[derive(Debug, Default)]
 pub struct Progress {
     phase: AtomicU8,
-    /// Data packets sent, or received.
+    /// Data packets sent or received.
     pub packets: AtomicU64,
     /// Their bytes, headers of IP and UDP included.
     pub bytes: AtomicU64,
-    /// Bytes of content in them, each as often as it was carried.
+    /// Bytes of content in them, retransmissions included.
     pub content: AtomicU64,
-    /// Packets that the receiver found missing; segments that the sender retransmitted.
+    /// Packets that the receiver found missing, or segments that the sender retransmitted.
     pub lost: AtomicU64,
-    /// Rate that the law and the limit of the sender allow, in bit/s; 0 where neither says one.
+    /// Rate that the law and the limit of the sender allow, in bit/s; 0 for no limit.
     pub allowed_bps: AtomicU64,
-    /// The sender's limit, in bit/s; 0 where it has none.
+    /// The sender's limit, in bit/s; 0 for none.
     pub limit_bps: AtomicU64,
-    /// Latest round-trip time that the machine measured, in nanoseconds; 0 before the first.
+    /// Latest round-trip time sample, in nanoseconds; 0 before the first.
     pub rtt_ns: AtomicU64,
-    /// Other ends that are there.
+    /// Number of other ends in the session.
     pub peers: AtomicU64,
-    /// Datagrams that came with a wrong tag: their sender has another key, or they were damaged.
+    /// Datagrams with a wrong tag: forged, damaged, or from a sender with another key.
     pub forged: AtomicU64,
-    /// Nothing that is sent to the group arrives: at a receiver, nothing was heard of it for a while; at a sender, no receiver has said so.
+    /// The network does not carry the group: a receiver has received nothing of it for a while; at a sender, no receiver has reported an
+    /// arrival.
     pub deaf: AtomicBool,
     mode: Mutex<Option<String>>,
 }
 
-/// Where a session stands.
+/// The phase of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// It calls, or waits to be called.
+    /// It calls, or waits for a call.
     #[default]
     Meeting,
     /// Data flow.
     Open,
-    /// Nothing is heard from the other end.
+    /// Nothing arrives from the other end.
     Silent,
-    /// It says goodbye.
+    /// It is being closed.
     Closing,
     /// It is over.
     Over,
@@ -94,12 +95,12 @@ impl Phase {
 }
 
 impl Progress {
-    /// Where the session stands.
+    /// The present phase.
     pub fn phase(&self) -> Phase {
         Phase::ALL.get(usize::from(self.phase.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }
 
-    /// The mode of the scheme that was asked for last, at either end; `None` where it is the one at the start.
+    /// The last mode that either end requested; `None` for the initial one.
     pub fn mode(&self) -> Option<String> {
         self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }

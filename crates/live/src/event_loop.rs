@@ -7,45 +7,45 @@ use units::{Duration, Time};
 
 use crate::{Batch, End, Platform};
 
-/// A sender whose packets come thick sends none for this long: they leave in GSO batches.
+/// How long a sender at a high packet rate pauses, so that packets leave in GSO batches.
 const GSO_SPAN: Duration = Duration::from_micros(250);
-/// They come thick where the gaps between them are shorter than this on average.
+/// Mean gap between packets below which the packet rate is high.
 const THICK: Duration = Duration::from_micros(50);
-/// Batches taken in before anything else is looked at.
+/// Batches that are received before other work.
 const BATCHES: usize = 4;
-/// Room for a batch: what one call of the system can bring.
+/// Size of a receive buffer: what one system call can return.
 const ROOM: usize = 1 << 19;
 
 /// What the loop drives: a session between two ends, or a sender with the receivers of a group.
 pub(crate) trait EventLoop {
-    /// The system, as it sees it.
+    /// Its platform.
     type Platform: Platform;
-    /// Data leave here, and may leave in GSO batches.
+    /// Whether data leave here, possibly in GSO batches.
     const SENDS: bool;
 
-    /// The system.
+    /// The platform.
     fn platform(&mut self) -> &mut Self::Platform;
 
-    /// A datagram came. How it ends, if this ends it.
+    /// Handles a datagram. Returns how the session ends, if it does.
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End>;
 
-    /// Does what is due. How it ends, if it does.
+    /// Handles what is due. Returns how the session ends, if it does.
     fn turn(&mut self, now: Time) -> Option<End>;
 
-    /// Hands the system what waits to leave together.
+    /// Sends the datagrams that wait for a batch.
     fn flush(&mut self);
 
-    /// When something is due next.
+    /// The next deadline.
     fn wake(&self, now: Time) -> Time;
 
-    /// Data packets sent so far.
+    /// Number of data packets sent.
     fn packets(&self) -> u64;
 }
 
-/// Drives it to its end.
+/// Runs it to its end.
 pub(crate) fn drive<T: EventLoop>(machine: &mut T) -> End {
     let mut batch = Batch::new(ROOM);
-    // packets sent, and when, at the turn before this one
+    // packets sent, and the time, at the last turn
     let (mut packets, mut turned_at) = (0, Time::ZERO);
     loop {
         if let Some(end) = take_in(machine, &mut batch) {
@@ -66,7 +66,7 @@ pub(crate) fn drive<T: EventLoop>(machine: &mut T) -> End {
     }
 }
 
-/// Takes in some of what came.
+/// Receives datagrams, up to a maximum number of batches.
 fn take_in(machine: &mut impl EventLoop, batch: &mut Batch) -> Option<End> {
     for _ in 0..BATCHES {
         if !machine.platform().receive(batch) {

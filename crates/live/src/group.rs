@@ -25,44 +25,44 @@ use crate::session::{At, GOODBYE, HEARS_OUT, Opened, POLL_INTERVAL, TxContext, W
 use crate::still::Still;
 use crate::{Cargo, Control, End, Handshake, Limits, Outcome, Phase, Platform, Scheme, Settings, Stats};
 
-/// After this many of the silences that [`Limits`] grants one receiver, the sender stands still where no receiver was heard: those who hear the group say so
-/// once in each.
+/// After this many times [`Limits`]' silence of a receiver, the sender pauses if no receiver was heard; receivers send a keep-alive once
+/// per silence.
 const SILENT: f64 = 3.0;
 
-/// Where a sender's data go, and who may have them.
+/// The group of a sender, and its limit of receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Address and port of the group: an IP multicast address.
     pub address: SocketAddr,
-    /// Receivers at one time, at most; who comes when there are so many is told that the sender is busy.
+    /// Maximum number of receivers at a time; further callers are told that the sender is busy.
     pub max: usize,
 }
 
-/// How it ended with one receiver.
+/// How the session with a receiver ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Its number, by which the scheme and the payload knew it.
+    /// Its number for the scheme and the payload.
     pub peer: u32,
-    /// Where it was.
+    /// Its address.
     pub address: SocketAddr,
     /// How it ended.
     pub end: End,
 }
 
-/// This many callers beyond [`Group::max`] may say that they are one of those who are there.
+/// Number of additional callers, beyond [`Group::max`], that may be receivers that reconnect.
 const AGAIN: usize = 8;
-/// What of a receiver that was given up is kept, at most.
+/// Maximum number of stored ends of receivers.
 const LEFT: usize = 65_536;
 
-/// Sends `payload` by `scheme`, a paced one, to a group, and returns when that is over: all was done, it was stopped, or it cannot go on.
-/// Receivers call the address of `platform`; `settings.handshake` is not looked at. Nothing is sent while no receiver is ready. `about` (at most
-/// [`wire::stream::ABOUT`] bytes) tells receiving applications what comes.
+/// Sends `payload` with the paced scheme `scheme` to a group, and returns at the end: everything was transferred, it was stopped, or it
+/// failed. Receivers call the address of `platform`; `settings.handshake` is ignored. Nothing is sent while no receiver is ready. `about`
+/// (at most [`wire::stream::ABOUT`] bytes) is for receiving applications.
 ///
-/// Returns the outcome and how it ended with each receiver, in the order in which they left. A receiver that comes back is the one that it
-/// was, also in another process if that has its number ([`Settings::caller`]): it counts once, as it ended last.
+/// Returns the outcome and how it ended with each receiver, in the order of their ends. A receiver that reconnects is the same one, also
+/// from another process with its number ([`Settings::caller`]): it counts once, with its last end.
 ///
-/// What goes wrong is the outcome's end: [`End::Failed`] where the address is of no group, the scheme does not carry this or the sizes are
-/// out of range; [`End::Silent`] where nobody is left for as long as the limits say, [`End::Unanswered`] where nobody came.
+/// Errors are the outcome's end: [`End::Failed`] if the address is not that of a group, the scheme cannot be used or the sizes are out of
+/// range; [`End::Silent`] if all receivers timed out, [`End::Unanswered`] if none called.
 pub fn send_to_group(
     settings: &Settings,
     group: &Group,
@@ -91,18 +91,18 @@ struct Member {
     peer: u32,
     caller: [u8; KEY],
     channel: Channel,
-    /// It is ready, and data are for it.
+    /// It is ready for data.
     ready: bool,
-    /// For how long it has taken nothing.
+    /// Its time without progress.
     still: Still,
-    /// It has gone, and is answered until then.
+    /// Its end, and until when it is still answered.
     gone: Option<(End, Time)>,
 }
 
 /// A sender and its receivers.
 struct Gathering<'a, O> {
     limits: Limits,
-    /// Receivers have the key.
+    /// Whether receivers have the key.
     trusted: bool,
     max: usize,
     work: Sending,
@@ -112,26 +112,26 @@ struct Gathering<'a, O> {
     stats: Stats,
     listener: Listener,
     group: wire::stream::Group,
-    /// To the group. It is read from by nobody.
+    /// The channel to the group, which only sends.
     channel: Channel,
-    /// By the number of its session.
+    /// By session number.
     members: BTreeMap<u32, Member>,
-    /// This many of them are ready.
+    /// Number of ready receivers.
     ready: usize,
-    /// Whether any of those who are ready was heard lately. Nobody may hear what is sent where none was.
+    /// Whether a ready receiver was heard recently. Otherwise it is unknown whether any of them receives data.
     heard: bool,
     /// Number of the next receiver.
     peers: u32,
-    /// Who left, and what it called itself.
+    /// Ends of receivers, with their public keys.
     left: Vec<([u8; KEY], Left)>,
-    /// The first receiver is ready since, and none has said that anything came.
+    /// Since when a receiver is ready without any report of an arrival.
     unheard_since: Option<Time>,
-    /// Nobody is there since.
+    /// Since when there is no receiver.
     alone_since: Time,
     poll_at: Time,
-    /// Changes of mode that were asked for and taken.
+    /// Number of handled changes of mode.
     asked: u32,
-    /// It is to end so, at this instant at the latest.
+    /// The requested end, and its deadline.
     closing: Option<(End, Time)>,
 }
 

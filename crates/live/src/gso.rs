@@ -6,10 +6,10 @@ use contract::Ecn;
 
 use crate::{Fate, GsoBatch, Platform};
 
-/// The most datagrams of a GSO batch, and their bytes: what segmentation offload takes in one call.
+/// Maximum number of datagrams in a GSO batch, and of their bytes: the limits of one system call.
 const MAX: (usize, usize) = (64, 65_000);
 
-/// Datagrams that wait to be sent, all of one length and to one place.
+/// Datagrams of one length to one destination that wait to be sent.
 #[derive(Debug)]
 pub(crate) struct GsoBatches {
     bytes: Vec<u8>,
@@ -17,9 +17,9 @@ pub(crate) struct GsoBatches {
     ecn: Ecn,
     each: usize,
     count: usize,
-    /// Datagrams that the system did not take.
+    /// Datagrams that the system did not send.
     pub(crate) overruns: u64,
-    /// The way takes only shorter datagrams.
+    /// The path accepts only shorter datagrams.
     pub(crate) too_long: bool,
 }
 
@@ -36,7 +36,7 @@ impl GsoBatches {
         }
     }
 
-    /// Appends a datagram that `write` writes; its length in bytes. What was there goes first, where both do not fit together.
+    /// Appends a datagram that `write` writes. Returns its length. Waiting datagrams are sent first if both do not fit into one batch.
     pub(crate) fn push(
         &mut self,
         to: SocketAddr,
@@ -56,20 +56,20 @@ impl GsoBatches {
         }
         self.count += 1;
         if length < self.each {
-            // only the last may be shorter
+            // only the last one may be shorter
             self.flush(platform);
         }
         length
     }
 
-    /// Sends what waits.
+    /// Sends all waiting datagrams.
     pub(crate) fn flush(&mut self, platform: &mut impl Platform) {
         if self.count > 0 {
             self.send(self.bytes.len(), platform);
         }
     }
 
-    /// Sends the first `end` bytes, which are all datagrams that are counted.
+    /// Sends the first `end` bytes, which are the counted datagrams.
     fn send(&mut self, end: usize, platform: &mut impl Platform) {
         let gso_batch = GsoBatch { to: self.to, ecn: self.ecn, bytes: &self.bytes[..end], each: self.each };
         match platform.send(&gso_batch) {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::Batch;
 
-    /// Keeps the lengths of each GSO batch.
+    /// Records the lengths of each GSO batch.
     #[derive(Default)]
     struct FakePlatform(Vec<Vec<usize>>);
 

@@ -14,14 +14,14 @@ use crate::channel::Channel;
 use crate::keys::{Agreed, Half, Key, TokenKey};
 use crate::{GsoBatch, Platform, Secret, Stats};
 
-/// A hello that is not answered is retransmitted after this, then after half as long again, up to a second.
+/// Retransmission of a hello: initial timeout, which grows by a half, and its maximum.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
-/// A hint that the other end has another key is shown after this time without a valid answer.
+/// Time without a valid answer after which a hint about another key is shown.
 const HINTED: Duration = Duration::from_secs(2);
-/// Public keys of callers that are remembered, so that a hello that was recorded opens nothing while its token is fresh.
+/// Number of stored public keys of callers, so that a recorded hello opens no session while its token is fresh.
 const USED: usize = 64;
 
-/// Sends one datagram by itself.
+/// Sends one datagram without batching.
 fn post(to: SocketAddr, bytes: &[u8], platform: &mut impl Platform, stats: &mut Stats) {
     let _ = platform.send(&GsoBatch { to, ecn: Ecn::NotCapable, bytes, each: bytes.len() });
     stats.sent.add(bytes.len());
@@ -47,21 +47,21 @@ pub(crate) struct Caller {
     secret: Secret,
     role: Role,
     offer: Option<Offer>,
-    /// Who it is, all its life: nobody who does not have this half can call in its name.
+    /// Its permanent key pair, without which no other host can call as this one.
     me: Half,
     /// Number of this call.
     call: u32,
     half: Half,
     token: Option<[u8; TOKEN]>,
-    /// When it first said hello with a token, in this call.
+    /// Time of the first hello with a token in this call.
     shown_at: Option<Time>,
-    /// When somebody first said, without a key, that the other end has another key, and no valid answer has come since.
+    /// Time of the first hint, which is sent without a key, that the other end has another key, if no valid answer arrived since.
     hinted_at: Option<Time>,
     say_at: Time,
     wait: Duration,
 }
 
-/// What an answer to a call was.
+/// The result of an answer to a call.
 pub(crate) enum Reply {
     Nothing,
     Refused(Reason),
@@ -97,7 +97,7 @@ impl Caller {
         caller
     }
 
-    /// Calls, with a key that was not used before.
+    /// Calls again with a new key.
     pub(crate) fn again(&mut self, now: Time, platform: &mut impl Platform) {
         self.call = u32::from_be_bytes(draw(platform));
         self.half = Half::new(draw(platform));
@@ -105,13 +105,13 @@ impl Caller {
         (self.say_at, self.wait) = (now, AGAIN.0);
     }
 
-    /// Whether it is likely that the other end has another key: that was said, and nobody has answered for a while. Whoever says so without
-    /// being the other end could as well keep its answers away.
+    /// Whether the other end probably has another key: a hint says so, and no valid answer has arrived for a while. An attacker that can
+    /// send the hint could also suppress the answers.
     pub(crate) fn has_another_key(&self, now: Time) -> bool {
         self.hinted_at.is_some_and(|at| now >= at + HINTED)
     }
 
-    /// Calls no more.
+    /// Stops calling.
     pub(crate) fn rest(&mut self) {
         self.say_at = Time::NEVER;
     }
@@ -120,7 +120,7 @@ impl Caller {
         self.say_at
     }
 
-    /// Says hello when that is due.
+    /// Sends a hello if it is due.
     pub(crate) fn turn(&mut self, now: Time, platform: &mut impl Platform, stats: &mut Stats) {
         if self.say_at > now {
             return;
@@ -138,7 +138,7 @@ impl Caller {
         self.wait = (self.wait * 3 / 2).min(AGAIN.1);
     }
 
-    /// An answer came, or something that looks like one.
+    /// Handles an answer, or a datagram that looks like one.
     pub(crate) fn on_answer(
         &mut self,
         bytes: &[u8],
@@ -166,7 +166,7 @@ impl Caller {
             self.hinted_at.get_or_insert(now);
             return Reply::Nothing;
         }
-        // who has the key answers, whatever others say
+        // a valid answer proves that the other end has the key
         self.hinted_at = None;
         if frame.is_ok() {
             stats.received.add(bytes.len());
@@ -182,7 +182,7 @@ impl Caller {
                 Reply::Nothing
             }
             Ok(Frame::Refusal(reason)) => Reply::Refused(reason),
-            // whoever sends must be told what for; whoever receives, what comes
+            // a receiver must get an offer, a sender must not
             Ok(Frame::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
                 let Welcome { session, public, peer, offer, mut group } = *welcome;
                 let agreed = Agreed::by_caller(&self.secret, &self.half, &self.me, &public);
@@ -206,20 +206,20 @@ impl Caller {
     }
 }
 
-/// Takes connection attempts: answers a hello with a challenge, and a returned token with a session.
+/// Handles connection attempts: answers a hello with a challenge, and a returned token with a session.
 pub(crate) struct Listener {
     secret: Secret,
     opening: Key,
     token_key: TokenKey,
-    /// This many are inside at one time, at most.
+    /// Maximum number of sessions at a time.
     max: usize,
-    /// Who was let in last, by their public keys, and the welcomes that they got.
+    /// The last admitted callers, by their public keys, and their welcomes.
     inside: VecDeque<Inside>,
-    /// Public keys of those who were let in, and where they were.
+    /// Public keys and addresses of admitted callers.
     used: VecDeque<([u8; KEY], SocketAddr)>,
 }
 
-/// Welcomes are remembered of this many more than may be inside: of those who say that they are one of them, too.
+/// Number of stored welcomes beyond the maximum number of sessions, for callers that reconnect.
 const BESIDE: usize = 8;
 
 struct Inside {
@@ -229,24 +229,24 @@ struct Inside {
     welcome: Vec<u8>,
 }
 
-/// What a caller who is let in is told of its place.
+/// The place of an admitted caller.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// Its number among those who are served.
+    /// Its number among the receivers.
     pub(crate) peer: u32,
-    /// The group to which data go.
+    /// The group of the data.
     pub(crate) group: Option<Group>,
 }
 
-/// What a connection attempt has come to.
+/// The result of a connection attempt.
 pub(crate) enum Attempt {
-    /// Nothing more: it was answered, or is not to be.
+    /// None: it was answered, or is ignored.
     Nothing,
-    /// A session. The caller's address is proved, and its key is new.
+    /// A new session. The caller's address is validated, and its key is new.
     Hello(Box<CallerHello>),
 }
 
-/// A hello with a right token, and the number of its call.
+/// A hello with a valid token, and the number of its call.
 pub(crate) struct CallerHello {
     hello: Hello,
     call: u32,
@@ -260,7 +260,7 @@ impl std::ops::Deref for CallerHello {
 }
 
 impl Listener {
-    /// A listener for this many at one time.
+    /// A listener for at most `max` sessions at a time.
     pub(crate) fn new(secret: &Secret, max: usize, platform: &mut impl Platform) -> Self {
         Self {
             secret: secret.clone(),
@@ -272,8 +272,8 @@ impl Listener {
         }
     }
 
-    /// Something of another version of the format came. A caller of version 1, which would try for a minute, is told in its own words that it is
-    /// not understood, in less bytes than its own.
+    /// Handles a datagram of another version. A caller of version 1, which would retry for a minute, gets a refusal of that version, which
+    /// is shorter than its hello.
     pub(crate) fn on_other_version(
         &self,
         bytes: &[u8],
@@ -287,7 +287,7 @@ impl Listener {
         }
     }
 
-    /// A datagram of a connection attempt has arrived.
+    /// Handles a datagram of a connection attempt.
     pub(crate) fn on_attempt(
         &mut self,
         bytes: &[u8],
@@ -314,7 +314,7 @@ impl Listener {
         if !proved {
             let token = self.token_key.issue(from, &hello.public, now);
             let answer = self.answer(call, &hello.public, Frame::Challenge { token });
-            // the format makes a hello longer; it must never be otherwise
+            // guaranteed by the minimum length of a hello
             if answer.len() <= bytes.len() {
                 post(from, &answer, platform, stats);
             }
@@ -330,7 +330,7 @@ impl Listener {
             stats.refused.repeated += 1;
             return Attempt::Nothing;
         }
-        // whoever sends must say what
+        // a sender must have an offer
         if (hello.role == Role::Sender) != hello.offer.is_some() {
             stats.refused.misplaced += 1;
             return Attempt::Nothing;
@@ -338,8 +338,8 @@ impl Listener {
         Attempt::Hello(Box::new(CallerHello { hello: *hello, call }))
     }
 
-    /// Tells a caller whose tag is wrong that its key is another. Everybody can say that, so it is a hint to people and no answer; it is shorter
-    /// than the hello.
+    /// Informs a caller with a wrong tag that its key is another one. This is not authenticated, so it is only a hint for users. It is
+    /// shorter than the hello.
     fn hint(&self, bytes: &[u8], from: SocketAddr, platform: &mut impl Platform, stats: &mut Stats) {
         let Some((body, _)) = Datagram::split(bytes) else { return };
         let Ok(Datagram { session: call, frame: Frame::Hello(hello), .. }) = Datagram::read(body) else {
@@ -352,7 +352,7 @@ impl Listener {
         }
     }
 
-    /// Tells a caller why it is not let in.
+    /// Informs a caller why it is refused.
     pub(crate) fn refuse(
         &self,
         hello: &CallerHello,
@@ -364,7 +364,7 @@ impl Listener {
         post(to, &self.answer(hello.call, &hello.public, Frame::Refusal(reason)), platform, stats);
     }
 
-    /// Makes a session for a caller: this end of it, and the welcome to send.
+    /// Makes a session for a caller: its channel, and the welcome to send.
     pub(crate) fn admit(
         &mut self,
         hello: &CallerHello,
@@ -391,7 +391,7 @@ impl Listener {
         (channel, welcome)
     }
 
-    /// Sends the welcome, and remembers it: it may be lost.
+    /// Sends the welcome and stores it for retransmission.
     pub(crate) fn welcome(
         &mut self,
         hello: &CallerHello,
@@ -413,7 +413,7 @@ impl Listener {
     }
 }
 
-/// What is still known of version 1 of the format: how to say no to a caller.
+/// The part of version 1 of the format that is needed to refuse a caller.
 mod first_version {
     use wire::stream::{HEADING, HELLO, KEY, TAG};
 
@@ -425,7 +425,7 @@ mod first_version {
     /// The code of [`wire::stream::Reason::Offer`].
     const OFFER: u8 = 4;
 
-    /// The refusal of a hello of version 1 with a right tag.
+    /// The refusal of a hello of version 1 with a valid tag.
     pub(super) fn refusal(hello: &[u8], secret: &Secret) -> Option<Vec<u8>> {
         let ([magic, version, kind, _], public) =
             (hello.first_chunk()?, hello.get(HEADING..)?.first_chunk::<KEY>()?);

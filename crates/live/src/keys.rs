@@ -9,22 +9,22 @@ use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::Secret;
 
-/// A key that tags are made and compared by.
+/// A key of tags.
 #[derive(Clone)]
 pub(crate) struct Key([u8; blake3::KEY_LEN]);
 
 impl Key {
-    /// For hellos: all that an end knows before a session is its secret.
+    /// The key of hellos, which depends on the secret only.
     pub(crate) fn opening(secret: &Secret) -> Self {
         Self::derive("thalweg 2 opening", secret, &[])
     }
 
-    /// For answers to the hello with this public key, so that an answer to another is none to it.
+    /// The key of answers to the hello with this public key, so that they are not valid for another hello.
     pub(crate) fn answer(secret: &Secret, caller: &[u8; KEY]) -> Self {
         Self::derive("thalweg 2 answer", secret, &[caller])
     }
 
-    /// For what is sent to a group with this secret.
+    /// The key of datagrams to a group with this secret.
     pub(crate) fn group(secret: &Secret, group: &[u8; KEY]) -> Self {
         Self::derive("thalweg 2 group", secret, &[group])
     }
@@ -54,23 +54,23 @@ impl Key {
         *hash.as_bytes().first_chunk().expect("a hash is longer than a tag")
     }
 
-    /// Appends the tag of what stands in `bytes` from `start` on.
+    /// Appends the tag of the bytes from `start` on.
     pub(crate) fn seal(&self, bytes: &mut Vec<u8>, start: usize) {
         let tag = self.tag(&bytes[start..]);
         bytes.extend_from_slice(&tag);
     }
 
-    /// What a whole datagram says, if its tag is right.
+    /// The content of a whole datagram if its tag is valid.
     pub(crate) fn open<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let (body, tag) = Datagram::split(bytes)?;
         constant_time_eq_16(&self.tag(body), tag).then_some(body)
     }
 }
 
-/// What an end draws for one session. From the public halves, which pass by in the open, nobody computes what the two ends agree upon.
+/// The key pair of an end for one session. The agreed keys cannot be computed from the public keys, which are sent in clear text.
 pub(crate) struct Half {
     own: StaticSecret,
-    /// What the other end is told.
+    /// The public key.
     pub(crate) public: [u8; KEY],
 }
 
@@ -86,30 +86,31 @@ impl Half {
     }
 }
 
-/// What the ends of a session agree upon ([RFC7748 §6.1]). Two agreements are mixed, as in the handshakes of the Noise framework that know the
-/// caller (`ee` and `se`): one between halves drawn for this session, and one with the half that the caller has all its life, so that nobody else
-/// opens a session in its name. Whoever was given a secret must know it, too.
+/// The keys that the ends of a session agree on ([RFC7748 §6.1]). Two agreements are combined, as in the handshakes of the Noise framework
+/// that authenticate the caller (`ee` and `se`): one of the key pairs for this session, and one with the permanent key pair of the caller,
+/// so that no other host can open a session as the caller. If there is a secret, both ends must know it.
 pub(crate) struct Agreed {
-    /// For what the caller sends.
+    /// Of datagrams of the caller.
     pub(crate) caller: Key,
-    /// For what the called end sends.
+    /// Of datagrams of the listener.
     pub(crate) called: Key,
     mask: Key,
-    /// What applications at both ends may bind what they say to: nobody else knows it.
+    /// A value that applications at both ends can bind their messages to; no other host knows it.
     pub(crate) binding: [u8; KEY],
 }
 
-/// The public keys of a session, in the order in which they pass by: the caller's for this call, the caller's own, that of the called end.
+/// The public keys of a session in the order of transmission: the caller's for this session, the caller's permanent one, that of the
+/// listener.
 type Publics<'a> = [&'a [u8; KEY]; 3];
 
 impl Agreed {
-    /// As the caller finds it, with the half of this call and the half that is its own all its life.
+    /// As computed by the caller, with its key pairs for this session (`half`) and its permanent one (`me`).
     pub(crate) fn by_caller(secret: &Secret, half: &Half, me: &Half, called: &[u8; KEY]) -> Self {
         let shared = [half.with(called), me.with(called)];
         Self::new(secret, &shared, [&half.public, &me.public, called])
     }
 
-    /// As the called end finds it.
+    /// As computed by the listener.
     pub(crate) fn by_called(secret: &Secret, half: &Half, call: &[u8; KEY], caller: &[u8; KEY]) -> Self {
         let shared = [half.with(call), half.with(caller)];
         Self::new(secret, &shared, [call, caller, &half.public])
@@ -126,20 +127,21 @@ impl Agreed {
         }
     }
 
-    /// Hides a group's secret, or uncovers it. A session is told one such secret, so the mask is used once.
+    /// Masks or unmasks a group's secret. A session has one such secret, so the mask is used once.
     pub(crate) fn mask(&self, secret: &mut [u8; KEY]) {
         secret.iter_mut().zip(self.mask.0).for_each(|(byte, mask)| *byte ^= mask);
     }
 }
 
-/// Issues and verifies address-validation tokens (as RFC 9000 §8.1), without keeping any. A token proves that its bearer receives at its address.
+/// Issues and verifies address-validation tokens (as RFC 9000 §8.1) without state. A token proves that a caller receives packets at its
+/// address.
 pub(crate) struct TokenKey(Key);
 
 /// Lifetime of an address-validation token.
 const FRESH: Duration = Duration::from_secs(10);
 
 impl TokenKey {
-    /// A key of address-validation tokens, drawn at random, which nobody else needs to know.
+    /// A random key of address-validation tokens.
     pub(crate) fn new(random: [u8; 32]) -> Self {
         Self(Key(random))
     }
@@ -166,12 +168,12 @@ impl TokenKey {
         token
     }
 
-    /// When a token was issued; of one that is from here.
+    /// When a valid token was issued.
     pub(crate) fn issued_at(token: &[u8; TOKEN]) -> Time {
         token.first_chunk().map_or(Time::ZERO, |nanos| Time::from_nanos(u64::from_be_bytes(*nanos)))
     }
 
-    /// Whether the token is from here, for this caller, and fresh.
+    /// Whether the token was issued here, for this caller, and is fresh.
     pub(crate) fn knows(
         &self,
         token: &[u8; TOKEN],

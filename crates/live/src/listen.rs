@@ -9,27 +9,28 @@ use wire::stream::Datagram;
 
 use crate::Udp;
 
-/// How long one socket is looked at before the next.
+/// How long one socket is watched before the next.
 const TURN: Duration = Duration::from_millis(20);
 
-/// Sockets at which a first call is waited for.
+/// Sockets that wait for a first call.
 #[derive(Debug)]
 pub struct Listening {
     sockets: Vec<UdpSocket>,
 }
 
 impl Listening {
-    /// Listens at these addresses. Addresses that the computer does not have are left out, as long as one is left.
+    /// Listens at these addresses. Addresses that the host does not have are skipped if one is left.
     ///
     /// # Errors
-    /// None of them can be listened at.
+    ///
+    /// No address can be used.
     pub fn at(addresses: &[SocketAddr]) -> io::Result<Self> {
         let mut sockets = Vec::new();
         let mut failed = io::Error::from(ErrorKind::AddrNotAvailable);
         for address in addresses {
             match open(*address) {
                 Ok(socket) => sockets.push(socket),
-                // a port that is taken is taken for both families
+                // a port that is in use is so for both address families
                 Err(error) if error.kind() == ErrorKind::AddrInUse => return Err(error),
                 Err(error) => failed = error,
             }
@@ -37,11 +38,12 @@ impl Listening {
         if sockets.is_empty() { Err(failed) } else { Ok(Self { sockets }) }
     }
 
-    /// The socket at which somebody calls first; what is not a call is thrown away. `None` when `go_on` says no, or nobody has called for
-    /// this long; where there is but one socket there is nothing to choose, and it comes at once.
+    /// The socket on which the first call arrives; other datagrams are discarded. `None` if `go_on` returns false, or no call arrives in
+    /// time. With one socket it returns at once.
     ///
     /// # Errors
-    /// The system cannot do what is needed.
+    ///
+    /// An error of the system.
     pub fn first(mut self, waits: units::Duration, go_on: &dyn Fn() -> bool) -> io::Result<Option<Udp>> {
         let mut bytes = [0; 64];
         let began = Instant::now();

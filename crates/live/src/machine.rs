@@ -3,21 +3,21 @@
 use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::{Duration, Time};
 
-/// Deadlines are handled at their own instants though the loop comes late, so that a high rate is kept by batches of packets; but not at
-/// instants longer ago than this, so that no batch is longer.
+/// Overdue deadlines are handled at their own instants, so that a high rate is kept by batches of packets; but not at instants longer ago
+/// than this, which limits the size of a batch.
 pub(crate) const CATCH_UP: Duration = Duration::from_millis(2);
 
-/// The flow that a session is.
+/// The flow of a session.
 pub(crate) const FLOW: FlowId = FlowId(0);
-/// The sender's place.
+/// The address of the sender.
 pub(crate) const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
 
-/// The place of the receiver with this number. Schemes know it by this.
+/// The address of the receiver with this number, by which schemes identify it.
 pub(crate) const fn receiver(peer: u32) -> Address {
     Address { node: NodeId(peer), endpoint: EndpointId(peer) }
 }
 
-/// A machine, its context, and its clock.
+/// A state machine with its context and clock.
 pub(crate) struct Machine<E> {
     pub(crate) endpoint: E,
     me: Address,
@@ -28,7 +28,7 @@ pub(crate) struct Machine<E> {
 }
 
 impl<E: Endpoint> Machine<E> {
-    /// The machine at `me`, which draws from `seed`.
+    /// The state machine at `me`, with random numbers from `seed`.
     pub(crate) fn new(endpoint: E, me: Address, seed: u64) -> Self {
         Self {
             endpoint,
@@ -40,24 +40,24 @@ impl<E: Endpoint> Machine<E> {
         }
     }
 
-    /// Runs the machine on one input at `now`, or at the last instant that it saw, whichever is later.
+    /// Gives the state machine an input at `now`, or at its last instant if that is later.
     pub(crate) fn give(&mut self, input: Input<'_>, now: Time) {
         self.with(now, |endpoint, cx| endpoint.handle(input, cx));
     }
 
-    /// Runs `act` on the machine.
+    /// Calls `act` with the state machine.
     pub(crate) fn with<T>(&mut self, now: Time, act: impl FnOnce(&mut E, &mut Cx<'_>) -> T) -> T {
         self.clock = self.clock.max(now);
         let mut cx = Cx::new(self.clock, self.me, FLOW, &mut self.random, &mut self.meter, &mut self.out);
         act(&mut self.endpoint, &mut cx)
     }
 
-    /// When it has something to do.
+    /// Its next deadline.
     pub(crate) fn wake(&self) -> Time {
         self.endpoint.wake()
     }
 
-    /// Handles its next deadline if that has come; false where it has not.
+    /// Handles its next deadline if it is due. Returns false if it is not.
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         let due = self.endpoint.wake();
         if due > now {
@@ -67,7 +67,7 @@ impl<E: Endpoint> Machine<E> {
         true
     }
 
-    /// Moves what it sent to the end of `packets`.
+    /// Appends the packets that it sent to `packets`.
     pub(crate) fn collect(&mut self, packets: &mut Vec<Packet>) {
         let Outputs { arena, outbox, .. } = &mut self.out;
         packets.extend(outbox.drain(..).map(|id| {

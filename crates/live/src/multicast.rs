@@ -7,7 +7,7 @@ use crate::keys::Key;
 use crate::replay::Replay;
 use crate::{Platform, Secret, Stats};
 
-/// Reads what is sent to a group, and believes it where its tag is right.
+/// Receives datagrams of a group and verifies their tags.
 pub(crate) struct MulticastReceiver {
     group: Group,
     key: Key,
@@ -16,11 +16,11 @@ pub(crate) struct MulticastReceiver {
 }
 
 impl MulticastReceiver {
-    /// Joins the group, where there is one.
+    /// Joins the group, if there is one.
     ///
     /// # Errors
     ///
-    /// A reason for the other end, and a sentence for people here, where that cannot be.
+    /// A reason for the other end, and a message for users at this end.
     pub(crate) fn open(
         group: Option<Group>,
         secret: &Secret,
@@ -38,12 +38,13 @@ impl MulticastReceiver {
         Ok(Some(Self { group, key, seen: Replay::new(), heard_at: now }))
     }
 
-    /// The number that datagrams to the group carry.
+    /// The session number in datagrams to the group.
     pub(crate) const fn session(&self) -> u32 {
         self.group.session
     }
 
-    /// What a datagram says; `None`, and counted, where its tag is wrong, it came before, or it says what is not said to groups.
+    /// The frame of a datagram; `None`, with a count of the reason, if its tag is wrong, it is a duplicate, or its frame is not valid in
+    /// groups.
     pub(crate) fn read<'a>(&mut self, bytes: &'a [u8], now: Time, stats: &mut Stats) -> Option<Frame<'a>> {
         let Some(body) = self.key.open(bytes) else {
             stats.refused.forged += 1;
@@ -66,12 +67,12 @@ impl MulticastReceiver {
         Some(frame)
     }
 
-    /// Whether nothing of the group was heard for this long. Its sender says there that it lives, if nothing else.
+    /// Whether nothing of the group has arrived for `span`. Its sender sends keep-alives to the group.
     pub(crate) fn deaf(&self, now: Time, span: Duration) -> bool {
         now >= self.heard_at + span
     }
 
-    /// What is to be told where it stays so though the sender is there: the network does not carry the group. A sentence for people.
+    /// The message for users if this persists although the sender is alive: the network does not carry the group.
     pub(crate) fn complaint(&self) -> String {
         let group = self.group.address;
         format!("nothing that the sender says to the group {group} comes here: does the network carry it?")

@@ -4,64 +4,64 @@ use contract::Meter;
 use units::{Duration, Lateness, Time};
 use wire::stream::Reason;
 
-/// What is left when a session is over.
+/// The result of a session.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// What was counted.
+    /// Counters.
     pub stats: Stats,
 }
 
 /// How a session ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All that was to be done is done.
+    /// Everything was transferred.
     Complete,
-    /// It was asked to stop, or what was to be sent has no end and was stopped.
+    /// It was stopped, possibly because the content has no end.
     Stopped,
-    /// The other end ended it, and said why.
+    /// The other end closed it for this reason.
     Closed(Reason),
-    /// The other end did not want it, and said why.
+    /// The other end refused it for this reason.
     Refused(Reason),
-    /// Nobody called, or nobody answered.
+    /// No other end called or answered.
     Unanswered,
-    /// The other end fell silent for too long.
+    /// The other end timed out.
     Silent,
-    /// The other end said that it lives, and no data were delivered for too long.
+    /// The other end sent keep-alives, but no data were delivered for too long.
     Quiet,
-    /// Something failed here; a sentence for people.
+    /// It failed at this end, with a message for users.
     Failed(String),
 }
 
-/// What a session counted. Sizes are in bytes.
+/// Counters of a session. Sizes are in bytes.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// When the first session was opened and the last closed; [`Time::NEVER`] and zero where there was none.
+    /// When the first session was opened; [`Time::NEVER`] if there was none.
     pub opened_at: Time,
-    /// When an end first said goodbye, or when the other was given up.
+    /// When an end first closed a session, or the other end timed out.
     pub ended_at: Time,
-    /// Sessions opened: 1, and one more each time that the ends had lost each other.
+    /// Sessions opened: 1, plus one per reconnection.
     pub sessions: u32,
     /// Data packets sent, or received.
     pub packets: u64,
     /// Their bytes, headers of IP and UDP included.
     pub bytes: u64,
-    /// Content in them, each byte as often as it was carried.
+    /// Content in them, retransmissions included.
     pub content: u64,
     /// All datagrams sent.
     pub sent: Traffic,
-    /// All datagrams that came and were right.
+    /// All valid datagrams received.
     pub received: Traffic,
-    /// Datagrams that came and were of no use.
+    /// Discarded datagrams.
     pub refused: Refused,
-    /// Datagrams that the machine did not take: its queue was full, or there was no way.
+    /// Datagrams that the system did not send: its queue was full, or there was no route.
     pub overruns: u64,
-    /// Data packets that came with a congestion mark.
+    /// Data packets received with a congestion mark.
     pub marked: u64,
-    /// How late data packets left behind the instant that the machine had chosen.
+    /// Lateness of data packets: departure minus the time that the state machine chose.
     pub lateness: Lateness,
-    /// What the machine of the scheme reported, over all sessions.
+    /// Counters of the scheme's state machine, over all sessions.
     pub meter: Meter,
 }
 
@@ -86,16 +86,16 @@ impl Default for Stats {
 }
 
 impl Stats {
-    /// Time from the first opening to the first goodbye; zero where nothing was opened.
+    /// Time from the first opening to the first close; zero if nothing was opened.
     pub fn span(&self) -> Duration {
         self.ended_at.saturating_since(self.opened_at)
     }
 }
 
-/// Datagrams, and their bytes without headers of IP and UDP.
+/// Number of datagrams, and their bytes without IP and UDP headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How many.
+    /// Number.
     pub datagrams: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -108,25 +108,25 @@ impl Traffic {
     }
 }
 
-/// Datagrams that came and were of no use, by the first reason that was found.
+/// Discarded datagrams, by the first reason that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// They are not of our format.
+    /// Not of this format.
     pub malformed: u64,
-    /// They are of another version of our format.
+    /// Of another version of the format.
     pub versions: u64,
-    /// They belong to no session that is known here, or come from another address than it.
+    /// Of an unknown session, or from another address than that of the session.
     pub strangers: u64,
-    /// Their tag is wrong: forged or damaged.
+    /// With a wrong tag: forged or damaged.
     pub forged: u64,
-    /// Their number was seen before, or is too old to tell.
+    /// Duplicate, or too old to decide.
     pub repeated: u64,
-    /// They say what nobody at that place has to say, or what cannot be.
+    /// With a frame that is not valid at this place.
     pub misplaced: u64,
 }
 
 impl Refused {
-    /// All of them.
+    /// The sum of all.
     pub fn total(&self) -> u64 {
         self.malformed + self.versions + self.strangers + self.forged + self.repeated + self.misplaced
     }

@@ -12,72 +12,72 @@ use units::{Duration, Time};
 /// How a sender waits for the next departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// It sleeps until then. The system may group its timers with others (on Linux within 50 µs).
+    /// It sleeps until then. The system may coalesce timers (on Linux within 50 µs).
     Sleep,
-    /// The same, but its timers are not to be grouped.
+    /// It sleeps without coalescing of timers.
     SleepExact,
-    /// It looks at the clock until then.
+    /// It polls the clock until then.
     Spin,
-    /// It sleeps until so long before, ungrouped, then looks at the clock.
+    /// It sleeps until this long before, without coalescing, then polls the clock.
     SleepThenSpin(Duration),
-    /// It wakes at every multiple of this, ungrouped, and lets go together all that is due.
+    /// It wakes at every multiple of this, without coalescing, and sends all packets that are due.
     Tick(Duration),
 }
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pacing {
-    /// Packets that were to leave.
+    /// Scheduled packets.
     pub wanted: u64,
-    /// Those of them that left before the time was over.
+    /// Packets that left before the end.
     pub left: u64,
-    /// How long it took.
+    /// Duration of the measurement.
     pub span: Duration,
-    /// How late departures were: half of them, 99 %, 99.9 % and all at most so much; zero where nothing left.
+    /// Percentiles of lateness: 50 %, 99 %, 99.9 % and maximum; zero if no packet left.
     pub late: [Duration; 4],
     /// Standard deviation of the gaps between departures.
     pub gap_deviation: Duration,
     /// The longest gap.
     pub gap_max: Duration,
-    /// Share of gaps that were off by more than half the wanted interval, 0 to 1.
+    /// Share of gaps that differ by more than half from the interval, 0 to 1.
     pub uneven: f64,
-    /// Processor time that it took, user and system.
+    /// CPU time, user and system.
     pub cpu: Duration,
-    /// Calls that sent packets: one call may send several.
+    /// System calls that sent packets; one call may send several.
     pub calls: u64,
 }
 
 /// The shares of [`Pacing::late`].
 pub const SHARES: [f64; 4] = [0.5, 0.99, 0.999, 1.0];
 
-/// What pacing asks of the machine that it runs on.
+/// The interface of pacing to the host.
 pub trait Stage {
     /// Time since the start.
     fn now(&mut self) -> Time;
 
-    /// Gives the processor away until `until`, or a little longer.
+    /// Sleeps until `until` or slightly longer.
     fn sleep(&mut self, until: Time);
 
-    /// Processor time used so far.
+    /// CPU time used so far.
     fn cpu(&mut self) -> Duration;
 
-    /// Lets this many packets go, at least one. How many calls of the system it took.
+    /// Sends this many packets, at least one. Returns the number of system calls.
     fn depart(&mut self, packets: u64) -> u64;
 }
 
-/// Paces for `span` with one packet each `interval`, on `stage`.
+/// Paces for `span` with one packet per `interval`, on `stage`.
 ///
-/// Packet n is due at the start + n · `interval`; one that is late does not delay those after it. What is due when the time is over and
-/// has not left is missing from [`Pacing::left`]. Panics where `interval` is zero.
+/// Packet n is due at the start + n · `interval`; a late packet does not delay later ones. Packets that are due at the end and have not
+/// left are missing from [`Pacing::left`]. Panics if `interval` is zero.
 pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Duration) -> Pacing {
     assert!(interval > Duration::ZERO, "packets leave one after the other");
     let (every, wanted) = (interval.as_nanos(), span.as_nanos() / interval.as_nanos());
-    // written to, so that the memory is there before the first departure
+    // written to, so that the memory is allocated before the first departure
     let mut lates = vec![1u64; wanted as usize];
     let mut gaps = Gaps { wanted: interval, last: None, count: 0, sum: 0.0, squares: 0.0, max: 0, uneven: 0 };
     let (cpu, start) = (stage.cpu(), stage.now());
     let due = |packet: u64| start + Duration::from_nanos((packet + 1) * every);
-    // the last departures may be as late as any
+    // the last departures may be late as well
     let end =
         start + span + interval.max(LAST).max(if let Method::Tick(tick) = method { tick } else { LAST });
     let (mut left, mut calls) = (0, 0);
@@ -172,8 +172,8 @@ impl Gaps {
     }
 }
 
-/// Measures on this computer, in a thread of its own. With `bytes`, each departure is a datagram of this many bytes to a socket on the
-/// loopback device that nobody reads; without, only the clock is looked at. Fails where there is no such socket.
+/// Measures on this host, in a separate thread. With `bytes`, each departure is a datagram of this size to a socket on the loopback device;
+/// otherwise only the clock is read. Fails without such a socket.
 pub fn measure(
     method: Method,
     interval: Duration,
@@ -183,7 +183,7 @@ pub fn measure(
     let mut computer = Computer::new(bytes)?;
     let run = move || {
         if method != Method::Sleep {
-            // where it cannot be asked for, the figures show it
+            // if this is not possible, the results show it
             exact();
         }
         pace(&mut computer, method, interval, span)
@@ -194,13 +194,13 @@ pub fn measure(
     }
 }
 
-/// Asks the system not to group this thread's timers with others.
+/// Turns off coalescing of this thread's timers.
 pub(crate) fn exact() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_timerslack(1);
 }
 
-/// The real clock, and sockets.
+/// The clock and sockets of the host.
 struct Computer {
     began: Instant,
     sockets: Option<Sockets>,
@@ -230,7 +230,7 @@ impl Sockets {
         Ok(Self { target: to.local_addr()?, bytes: vec![0; size * max], from, state, to, size })
     }
 
-    /// Sends so many datagrams, as many as possible by one call.
+    /// Sends `packets` datagrams, as many as possible per call.
     fn send(&self, mut packets: u64) -> u64 {
         let (mut calls, max) = (0, (self.bytes.len() / self.size.max(1)) as u64);
         while packets > 0 {
@@ -242,7 +242,7 @@ impl Sockets {
                 segment_size: (now > 1).then_some(self.size),
                 src_ip: None,
             };
-            // what does not go is lost, as on any network
+            // a datagram that is not accepted is lost, as on any network
             let _ = self.state.try_send((&self.from).into(), &transmit);
             (packets, calls) = (packets - now, calls + 1);
         }
@@ -276,9 +276,9 @@ impl Stage for Computer {
     }
 }
 
-/// How late the last departures may be at least.
+/// Minimum tolerance of the lateness of the last departures.
 const LAST: Duration = Duration::from_millis(1);
-/// The longest run of datagrams that one call sends.
+/// Maximum number of bytes in one call.
 const LONGEST: usize = 65_000;
 
 #[cfg(test)]
@@ -287,7 +287,7 @@ mod tests {
 
     const MICRO: Duration = Duration::from_micros(1);
 
-    /// A clock that moves when it is looked at, and sleeps too long.
+    /// A clock that advances when it is read, and sleeps that are too long.
     struct Fake {
         now: Time,
         look: Duration,

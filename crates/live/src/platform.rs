@@ -7,31 +7,31 @@ use std::ops::Range;
 use contract::Ecn;
 use units::Time;
 
-/// What a session asks of the machine that it runs on. [`crate::Udp`] is the real one; tests have a clock that jumps and a network that
-/// loses, doubles, reorders and changes what it carries.
+/// The interface of a session to the host. [`crate::Udp`] is the real one. Tests have a simulated clock and a network that loses,
+/// duplicates, reorders and modifies datagrams.
 pub trait Platform {
-    /// The present instant, by a clock that is never set back. Only differences mean anything.
+    /// The present time of a monotonic clock. Only differences have a meaning.
     fn now(&mut self) -> Time;
 
-    /// Returns when a datagram may have come, or at `until`.
+    /// Waits until a datagram may have arrived, or until `until`.
     fn wait(&mut self, until: Time);
 
-    /// Takes in datagrams that have come, as many as are there and fit; false when there were none. `batch` is emptied first.
+    /// Receives datagrams, as many as have arrived and fit into `batch`, which is cleared first. Returns false if there were none.
     fn receive(&mut self, batch: &mut Batch) -> bool;
 
     /// Sends a GSO batch of datagrams.
     fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate;
 
-    /// Takes in what is sent to this group as well, from now on, and no longer what is sent to another one.
+    /// Receives datagrams of this group as well from now on, instead of another group.
     ///
     /// # Errors
     ///
-    /// Where that cannot be: everywhere, unless there is more to it.
+    /// Always, unless the platform supports groups.
     fn join(&mut self, _group: SocketAddr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Where what is sent to `peer` comes from, and where what it sends arrives; `None` where nobody knows. For captures.
+    /// The local address for datagrams from and to `peer`; `None` if unknown. For captures.
     fn end_towards(&self, _peer: SocketAddr) -> Option<SocketAddr> {
         None
     }
@@ -40,45 +40,45 @@ pub trait Platform {
     fn fill_random(&mut self, bytes: &mut [u8]);
 }
 
-/// Datagrams of one length to one place; the last may be shorter.
+/// A GSO batch: datagrams of one length to one destination; the last may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub struct GsoBatch<'a> {
-    /// Where they go.
+    /// Their destination.
     pub to: SocketAddr,
-    /// What their IP headers say of congestion.
+    /// Their ECN field.
     pub ecn: Ecn,
-    /// All of them, one behind the other; at most 64 and 65 507 bytes.
+    /// The concatenated datagrams: at most 64, with 65 507 bytes.
     pub bytes: &'a [u8],
     /// Length of each, in bytes.
     pub each: usize,
 }
 
 impl GsoBatch<'_> {
-    /// How many datagrams.
+    /// Number of datagrams.
     pub fn count(&self) -> usize {
         self.bytes.len().div_ceil(self.each.max(1))
     }
 }
 
-/// What became of a GSO batch.
+/// The result of sending a GSO batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The machine took it.
+    /// The host accepted it.
     Taken,
-    /// The machine's own queue is full: the datagrams are lost.
+    /// The host's queue is full: the datagrams are lost.
     Full,
-    /// The way there does not take datagrams of this length: they are lost.
+    /// The path does not accept datagrams of this length: they are lost.
     TooLong,
-    /// There is no way there at present: they are lost.
+    /// There is no route at present: they are lost.
     Unreachable,
 }
 
-/// Datagrams that came.
+/// Received datagrams.
 #[derive(Debug)]
 pub struct Batch {
-    /// Room for them; [`Batch::push`] and those who fill it themselves say where each stands.
+    /// The receive buffer. [`Batch::add`] records the positions of datagrams in it.
     pub room: Box<[u8]>,
-    /// The group that all of them were sent to, if they came by one.
+    /// The group that they were sent to; `None` for unicast.
     pub group: Option<SocketAddr>,
     found: Vec<Found>,
 }
@@ -92,25 +92,25 @@ struct Found {
 }
 
 impl Batch {
-    /// A batch with this many bytes of room.
+    /// A batch with a buffer of `room` bytes.
     pub fn new(room: usize) -> Self {
         Self { room: vec![0; room].into_boxed_slice(), group: None, found: Vec::new() }
     }
 
-    /// Forgets all datagrams.
+    /// Removes all datagrams.
     pub fn clear(&mut self) {
         self.group = None;
         self.found.clear();
     }
 
-    /// Says that `at` of the room is a datagram. What is not in the room is left out.
+    /// Records a datagram at `at` of the buffer. A range outside of the buffer is ignored.
     pub fn add(&mut self, from: SocketAddr, ecn: Ecn, at: Range<usize>) {
         if at.start <= at.end && at.end <= self.room.len() {
             self.found.push(Found { from, ecn, at });
         }
     }
 
-    /// Copies a datagram in; false where there is no room.
+    /// Copies a datagram into the buffer. Returns false if there is no room.
     pub fn push(&mut self, from: SocketAddr, ecn: Ecn, bytes: &[u8]) -> bool {
         let start = self.found.last().map_or(0, |last| last.at.end);
         let Some(place) = self.room.get_mut(start..start + bytes.len()) else { return false };
@@ -119,7 +119,7 @@ impl Batch {
         true
     }
 
-    /// The datagrams, in the order in which they came.
+    /// The datagrams in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = (SocketAddr, Ecn, &[u8])> {
         self.found.iter().map(|found| (found.from, found.ecn, &self.room[found.at.clone()]))
     }

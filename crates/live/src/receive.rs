@@ -14,14 +14,14 @@ use crate::send::{entry, size_is_right, stream_config, stream_setup, tcp_config,
 use crate::session::{At, Opened, TxContext, Work, run};
 use crate::{Accept, Control, Limits, Outcome, Platform, Progress, Settings, Stats, Store};
 
-/// Words of the store that are sent at one time, at most.
+/// Maximum number of messages of the store at a time.
 const WORDS: usize = 4;
-/// Pieces out of order that a receiver of a windowed flow remembers; what would make another is treated as lost.
+/// Maximum number of ranges out of order in a windowed flow; packets that would add another are treated as lost.
 const PIECES: usize = 8192;
-/// A packet's number may be beyond the maximum by less than this.
+/// Maximum distance of a packet number from the highest one.
 const LEAP: u64 = 1 << 32;
 
-/// Receives from one sender what `accept` agrees to, and returns when that is over.
+/// Receives what `accept` accepts from one sender, and returns at the end.
 pub fn receive(
     settings: &Settings,
     accept: Accept<'_>,
@@ -35,7 +35,7 @@ pub fn receive(
 struct Receiving<'a> {
     accept: Accept<'a>,
     limits: Limits,
-    /// What was agreed to, and where it goes.
+    /// The accepted offer, and the store.
     agreed: Option<(Offer, Store)>,
     peer: u32,
     outer_bytes: u32,
@@ -133,7 +133,7 @@ impl<'a> Receiving<'a> {
         })
     }
 
-    /// Whether an offer is that which was agreed to, where there is one.
+    /// Whether an offer is the accepted one, if there is one.
     fn is_the_same(&self, offer: &Offer) -> Result<(), String> {
         let what = |offer: &Offer| (offer.about.clone(), offer.transport, offer.size);
         match &self.agreed {
@@ -144,7 +144,7 @@ impl<'a> Receiving<'a> {
         }
     }
 
-    /// Agrees to an offer: to the first if the application does, later to the same only.
+    /// Accepts the first offer by `accept`, and later only the same one.
     fn agree(&mut self, offer: &Offer) -> Result<(), String> {
         if self.agreed.is_some() {
             return self.is_the_same(offer);

@@ -1,16 +1,16 @@
 //! Replay protection: each datagram number is accepted once.
 
-/// Numbers behind the maximum that are still told apart.
+/// Size of the window: numbers below the highest one that are distinguished.
 pub(crate) const WINDOW: u64 = 2048;
 /// One word more than the window has, since it seldom begins where a word does.
 const WORDS: usize = (WINDOW / 64) as usize + 1;
 
-/// A sliding window over numbers, of one size whatever comes.
+/// A sliding window over datagram numbers, of constant size.
 #[derive(Clone, Debug)]
 pub(crate) struct Replay {
-    /// One past the maximum number seen.
+    /// One past the highest number.
     end: u64,
-    /// A bit for each of the last numbers, at its place modulo the window.
+    /// One bit per number, at its position modulo the window.
     seen: [u64; WORDS],
 }
 
@@ -19,7 +19,7 @@ impl Replay {
         Self { end: 0, seen: [0; WORDS] }
     }
 
-    /// Takes a number, of a datagram whose tag is right; false where it was taken before, or is too old to tell.
+    /// Takes the number of an authenticated datagram. Returns false if it is a duplicate, or too old to decide.
     #[inline]
     pub(crate) fn take(&mut self, number: u64) -> bool {
         if number == u64::MAX || number + WINDOW < self.end {

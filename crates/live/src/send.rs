@@ -14,16 +14,15 @@ use crate::session::{At, Opened, TxContext, Work, run};
 use crate::start::with_initial_rate;
 use crate::{Cargo, Control, End, Limits, Outcome, Pace, Platform, Progress, Scheme, Settings, Stats};
 
-/// A byte source that has given all it had is polled again after this.
+/// Interval at which an empty byte source is polled.
 const ASKS: Duration = Duration::from_millis(2);
-/// Inputs that a machine is given at its deadlines before the socket is looked at.
+/// Maximum number of due deadlines of a state machine before the socket is read.
 const TICKS: usize = 512;
 
-/// Sends `cargo` by `scheme` to one receiver, and returns when that is over. `about` (at most [`wire::stream::ABOUT`] bytes) tells the
-/// receiving application what comes.
+/// Sends `cargo` with `scheme` to one receiver, and returns at the end. `about` (at most [`wire::stream::ABOUT`] bytes) is for the
+/// receiving application.
 ///
-/// What goes wrong is the outcome's end: [`End::Failed`] where there is no such scheme, it does not carry this cargo, or the sizes are
-/// out of range.
+/// Errors are the outcome's end: [`End::Failed`] if there is no such scheme, it cannot carry this cargo, or the sizes are out of range.
 pub fn send(
     settings: &Settings,
     scheme: &Scheme,
@@ -109,7 +108,8 @@ pub(crate) fn transport(entry: &Entry) -> Result<Transport, String> {
 /// How the scheme of this name carries data.
 ///
 /// # Errors
-/// There is none, or it has no part at the ends of a network; a sentence for people.
+///
+/// A message for users: there is no such scheme, or it has no part at endpoints.
 pub fn transport_of(name: &str) -> Result<Transport, String> {
     transport(&entry(name)?)
 }
@@ -143,7 +143,7 @@ pub(crate) fn stream_setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
-/// Whether packets of this size have room for their headers, over IPv6 too, and for some content.
+/// Whether packets of this size have room for headers, also over IPv6, and for content.
 pub(crate) fn size_is_right(packet: u16) -> bool {
     usize::from(packet) >= 48 + DATA + 64
 }

@@ -21,18 +21,18 @@ use crate::{Control, End, Handshake, Limits, Outcome, Phase, Platform, Progress,
 mod attempts;
 mod quiet;
 
-/// The number of the one receiver of a session for two.
+/// The number of the receiver in a session of two ends.
 const ONLY: u32 = 1;
-/// Progress is brought up to date, and wishes of other threads are read, so often.
+/// Interval at which progress is published and requests of other threads are read.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How long an end tries to be heard when it says goodbye.
+/// How long an end waits for the acknowledgement of its close.
 pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
-/// A caller says that it lives so often until it has heard the other end: that the session is its own is known by what it says.
+/// Interval of keep-alives of a caller until the first datagram of the other end, by which the listener recognises the session as its.
 const SHOWN_AGAIN: Duration = Duration::from_millis(100);
-/// How long an end that was told goodbye answers when that is repeated.
+/// How long an end that was closed answers repetitions.
 pub(crate) const HEARS_OUT: Duration = Duration::from_millis(250);
 
-/// What is said with, inside a session.
+/// The context for sending in a session.
 pub(crate) struct TxContext<'a, O> {
     pub(crate) channel: &'a mut Channel,
     pub(crate) gso_batches: &'a mut GsoBatches,
@@ -41,25 +41,25 @@ pub(crate) struct TxContext<'a, O> {
 }
 
 impl<O: Platform> TxContext<'_, O> {
-    /// Says something to the other end; how many bytes that is without headers of IP and UDP.
+    /// Sends a frame. Returns its length without IP and UDP headers.
     pub(crate) fn say(&mut self, frame: Frame<'_>, ecn: Ecn, now: Time) -> usize {
         self.channel.say(frame, ecn, now, self.platform, self.gso_batches, self.stats)
     }
 }
 
-/// What a session does: send, or receive.
+/// The role of an end: sending or receiving.
 pub(crate) trait Work {
     /// Which of the two.
     const ROLE: Role;
 
-    /// What it offers, where it sends.
+    /// The offer of a sender.
     fn offer(&self) -> Option<Offer>;
 
-    /// A session opens, the first or a new one after the ends had lost each other. A receiver is given what the other end offers.
+    /// Opens a session, possibly again after a timeout. A receiver gets the offer of the other end.
     ///
     /// # Errors
     ///
-    /// A reason for the other end, and a sentence for people here, where that cannot be.
+    /// A reason for the other end, and a message for users at this end.
     fn open(
         &mut self,
         offer: Option<&Offer>,
@@ -67,7 +67,7 @@ pub(crate) trait Work {
         stats: &mut Stats,
     ) -> Result<Option<Order>, (Reason, String)>;
 
-    /// Whether [`Self::open`] would succeed where a session is open already.
+    /// Whether [`Self::open`] would succeed while a session is open.
     ///
     /// # Errors
     ///
@@ -76,54 +76,54 @@ pub(crate) trait Work {
         Ok(())
     }
 
-    /// Whether another end may go on where the one that began has fallen silent.
+    /// Whether another end may continue after the first one timed out.
     fn takes_others(&self) -> bool {
         true
     }
 
-    /// The receiver is ready to take data, and this many bytes beyond those in order.
+    /// The receiver is ready, with this receive window in bytes.
     fn on_ready<O: Platform>(&mut self, window: u32, now: Time, tx: &mut TxContext<'_, O>);
 
-    /// The other end said something of a kind that is not the session's own; false where it should not have.
+    /// Handles a frame that is not the session's own. Returns false if it is not valid here.
     fn on_message<O: Platform>(&mut self, heard: &Frame<'_>, at: &At, tx: &mut TxContext<'_, O>) -> bool;
 
-    /// Does what is due.
+    /// Handles what is due.
     fn turn<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>);
 
-    /// When something is due.
+    /// The next deadline.
     fn wake(&self, now: Time) -> Time;
 
     /// The scheme changes to this mode.
     fn on_mode(&mut self, mode: &str, now: Time);
 
-    /// How it stands.
+    /// The state of the transfer.
     fn status(&self) -> Status;
 
-    /// Where it cannot go on: what the other end is told of that.
+    /// The reason for the other end if the transfer failed.
     fn reason(&self) -> Reason {
         Reason::Storage
     }
 
-    /// What has been delivered, in any unit that grows; `None` where patience is not to count it.
+    /// An increasing measure of delivered data; `None` if patience does not apply.
     fn moved(&self) -> Option<u64> {
         None
     }
 
-    /// Who may be waited for though nothing is delivered.
+    /// Who causes the present time without data.
     fn waits(&self) -> Waits {
         Waits::Nobody
     }
 
-    /// The session was given up before anything came of it: another end may offer something else.
+    /// The session ended without a result: another end may offer something else.
     fn forget(&mut self, _now: Time) {}
 
-    /// How many packets or bytes the flow had, where it has ended.
+    /// Packets or bytes of the flow, if it has ended.
     fn total(&self) -> Option<u64>;
 
-    /// The session is over, for good.
+    /// The session has ended permanently.
     fn close(&mut self, stats: &mut Stats, now: Time);
 
-    /// Says how far it is.
+    /// Publishes its progress.
     fn show(&self, progress: &Progress);
 }
 

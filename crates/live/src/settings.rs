@@ -9,17 +9,16 @@ use wire::stream::{KEY, Offer};
 
 use crate::content::{ByteSink, ByteSource, Payload, Sink};
 
-/// What both kinds of ends are told.
+/// Settings of both kinds of ends.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How the ends find each other.
     pub handshake: Handshake,
-    /// What only the ends know.
+    /// The key of the two ends.
     pub secret: Secret,
-    /// Times and sizes.
+    /// Timeouts and sizes.
     pub limits: Limits,
-    /// Who this end is where it calls, so that a program that is started again is taken for the one that it was: a private key, from which the
-    /// name that it calls itself is made. Drawn by chance where not given.
+    /// The private key that identifies this end when it calls, so that a restarted program is recognised. Random if `None`.
     pub caller: Option<[u8; KEY]>,
 }
 
@@ -32,20 +31,20 @@ pub enum Handshake {
     Listen,
 }
 
-/// What only the two ends know, and all keys are made from.
+/// The key that only the two ends know, from which all keys are derived.
 ///
-/// Without one, tags protect against damage and against whoever only listens, and not against somebody on the way who replaces the first
-/// datagrams of a session and poses as the other end.
+/// Without one, tags protect against damage and passive observers, but not against an attacker on the path that replaces the first
+/// datagrams of a session.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// None.
+    /// No key.
     pub const fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// These bytes: the content of a key file, or a pass phrase.
+    /// The bytes of a key file or a pass phrase.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
@@ -55,28 +54,28 @@ impl Secret {
     }
 }
 
-/// Says whether there is one, and nothing of it.
+/// Shows whether there is a key, but not its content.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "Secret(none)" } else { "Secret(…)" })
     }
 }
 
-/// Times and sizes that a session keeps to.
+/// Timeouts and sizes of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// An end that has nothing to say says so after this silence, so that the other knows that it lives.
+    /// Time without a datagram after which an end sends a keep-alive.
     pub keep_alive: Duration,
-    /// After such a silence of the other end a session stands still: its sender sends nothing, and whoever called calls again. A sender to a
-    /// group stands still when all receivers have been silent for three times as long.
+    /// Time without a datagram from the other end after which a session is suspended: its sender sends nothing, and its caller calls again.
+    /// A sender to a group is suspended when all receivers have been silent for three times as long.
     pub silence: Duration,
-    /// After such a silence of the other end it is given up. A caller tries as long to be answered at first, too.
+    /// Time without a datagram from the other end after which the session fails; also the maximum time of a call.
     pub patience: Duration,
-    /// How long one who listens waits for a first caller.
+    /// How long a listener waits for the first caller.
     pub waits: Duration,
-    /// A receiver that has the whole stays as long, so that its last messages can be retransmitted.
+    /// How long a receiver that has everything stays, so that its last messages can be retransmitted.
     pub linger: Duration,
-    /// Bytes of a windowed flow that a receiver takes beyond those in order: what it may have to hold.
+    /// Receive window of a windowed flow in bytes, which is the maximum that it may have to hold.
     pub window: u32,
 }
 
@@ -94,50 +93,50 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// After which silence an end says that it lives: a member of a group later, since it is one of many and its sender does not mind.
+    /// Interval of keep-alives; longer for a member of a group, to limit the load of the sender.
     pub(crate) fn alive_in(&self, group: bool) -> Duration {
         if group { self.silence.max(self.keep_alive) } else { self.keep_alive }
     }
 }
 
-/// The scheme by which a sender sends, and its packets.
+/// The scheme of a sender, and its packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// Its name in the catalogue: a stream scheme, or a window law.
+    /// Name of the scheme: a stream scheme or a window scheme.
     pub name: String,
-    /// Its parameters; others have their defaults.
+    /// Parameters that are not default.
     pub params: ParamList,
-    /// The mode that it starts in, where it has modes.
+    /// The initial mode, if it has modes.
     pub mode: Option<String>,
     /// Bytes of a data packet with all headers, those of IP and UDP too.
     pub packet: u16,
-    /// Data packets say that they understand congestion marks.
+    /// Whether data packets are ECN-capable.
     pub ecn: bool,
 }
 
 impl Scheme {
-    /// The scheme with its defaults, and packets that cross every Ethernet.
+    /// The scheme with its defaults, and packets that fit every Ethernet.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), params: ParamList::new(), mode: None, packet: 1428, ecn: true }
     }
 }
 
-/// What a sender sends.
+/// The content that a sender sends.
 pub enum Cargo {
-    /// By a paced scheme.
+    /// For a paced scheme.
     Paced(Box<dyn Payload>),
-    /// By a windowed scheme.
+    /// For a windowed scheme.
     Windowed(Box<dyn ByteSource>),
 }
 
-/// Where a receiver puts what comes.
+/// Where a receiver stores the content.
 pub enum Store {
-    /// By a paced scheme.
+    /// For a paced scheme.
     Paced(Box<dyn Sink>),
-    /// By a windowed scheme.
+    /// For a windowed scheme.
     Windowed(Box<dyn ByteSink>),
 }
 
-/// Asked when the first offer has come: where to put it, or why not, in a sentence for people. Called again for another offer where nothing
-/// came of the one before.
+/// Called with the first offer. Returns where to store the content, or a message for users why it is refused. Called again for another
+/// offer if nothing arrived of the one before.
 pub type Accept<'a> = &'a mut dyn FnMut(&Offer) -> Result<Store, String>;

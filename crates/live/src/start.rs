@@ -8,25 +8,25 @@ use contract::{ParamList, ParamValue};
 use schemes::Entry;
 use units::{Bytes, Duration, Rate, UnitText};
 
-/// Packets that may leave in the first round trip [RFC6928 §2].
+/// Packets in the first round trip [RFC6928 §2].
 const INITIAL_WINDOW: u64 = 10;
-/// The rate is so much above that of the content, so that what waited while it was measured leaves: 5/4.
+/// Factor by which the rate exceeds that of the content, to send what waited during the measurement: 5/4.
 const HEADROOM: (u128, u128) = (5, 4);
-/// The parameter.
+/// Name of the parameter.
 const NAME: &str = "initial_rate";
 
-/// How fast content comes.
+/// The rate of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// As fast as the scheme permits: it comes from a file, or waits.
+    /// As fast as the scheme allows, as from a file.
     Any,
-    /// It is being measured; the next query is at this instant.
+    /// It is being measured until this instant at the earliest.
     Measuring(units::Time),
-    /// This many packets in such a time.
+    /// This number of packets per duration.
     Packets(u64, Duration),
 }
 
-/// `given` with the initial rate for content of this pace; `None` where the scheme keeps its own.
+/// `given` with the initial rate for this content; `None` if the scheme keeps its own.
 pub(crate) fn with_initial_rate(
     entry: &Entry,
     given: &ParamList,
@@ -53,7 +53,7 @@ pub(crate) fn with_initial_rate(
     }
     let mut params = given.clone();
     params.push((NAME.to_owned(), ParamValue::Text(format!("{bps} bit/s"))));
-    // with a limit that was given it may not go together
+    // the rate can be inconsistent with a given limit
     (entry.resolve)(&params).is_ok().then_some(params)
 }
 

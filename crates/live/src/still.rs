@@ -2,10 +2,10 @@
 
 use units::{Duration, Time};
 
-/// An end that nobody vouches for has no claim on a listener when it has delivered nothing for this long: another caller may take its place.
+/// Time without delivered data after which an end without the key can be replaced by another caller.
 pub(crate) const QUIET: Duration = Duration::from_secs(2);
 
-/// For how long nothing has been delivered.
+/// The time without delivered data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Still {
     moved: Option<u64>,
@@ -19,8 +19,8 @@ impl Still {
         Self { moved: None, lasts: Duration::ZERO, looked_at: now }
     }
 
-    /// Looks how much has been delivered. Time does not count where somebody may be waited for (`waits`), and none while the other end is
-    /// silent, which has a limit of its own.
+    /// Takes the measure of delivered data. Time does not count while a program causes it (`waits`), nor while the other end is silent,
+    /// which has another limit.
     pub(crate) fn look(&mut self, moved: Option<u64>, waits: bool, silent: bool, now: Time) {
         if moved.is_none() || moved != self.moved || waits {
             self.lasts = Duration::ZERO;
@@ -30,7 +30,7 @@ impl Still {
         (self.moved, self.looked_at) = (moved, now);
     }
 
-    /// For how long.
+    /// The time without delivered data.
     pub(crate) const fn lasts(&self) -> Duration {
         self.lasts
     }

@@ -17,24 +17,24 @@ use crate::{Batch, Fate, GsoBatch, Platform};
 /// Numbers of the interfaces in the file.
 const SENT: u32 = 0;
 const RECEIVED: u32 = 1;
-/// What headers say of the routers that a packet may pass: sockets do not tell.
+/// The time to live in the headers, which sockets do not report.
 const HOPS: u8 = 64;
-/// What waits is written out so often, so that a program that is killed leaves what it saw until shortly before.
+/// Interval of flushes, so that a killed program leaves nearly everything.
 const EVERY: Duration = Duration::from_secs(1);
-/// Peers that are remembered: whatever comes, memory is bounded.
+/// Maximum number of stored peers.
 const PEERS: usize = 64;
-/// Ends of a stream, which has no addresses: our own, and the forwarder's, with the port at which a dissector looks for named data.
+/// Addresses of the ends of a stream, which has none: this end, and the forwarder's with the port of NDN.
 const OURS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 56_363);
 const FORWARDER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 6363);
 
-/// The end of a program's stream at a forwarder: the first has the port of [`OURS`], later ones the ports behind it, and those again.
+/// Address of a program's end of a stream at a forwarder: the port of [`OURS`] for the first, then the following ports, which repeat.
 fn program_end(number: u64) -> SocketAddr {
     let ports = u64::from(u16::MAX - OURS.port()) + 1;
     let port = OURS.port() + (number.saturating_sub(1) % ports) as u16;
     SocketAddr::new(OURS.ip(), port)
 }
 
-/// What captures are written to; they are buffered here, and need not be there.
+/// The buffered output of a capture.
 type Out = io::BufWriter<Box<dyn Write + Send>>;
 /// Bytes of that buffer.
 const BUFFER: usize = 256 << 10;
@@ -45,9 +45,9 @@ pub struct Recorder {
     failure: Option<io::Error>,
     packet: Vec<u8>,
     flushed: Time,
-    /// Peers, and our own end towards each.
+    /// Peers with the local address towards each.
     known: Vec<(SocketAddr, SocketAddr)>,
-    /// Of a forwarder: other ends of its links, each with an interface; then there is one for strangers, and one for programs.
+    /// Of a forwarder: peers of its links, each with an interface; then follow an interface for strangers and one for programs.
     links: Vec<SocketAddr>,
 }
 
@@ -57,31 +57,31 @@ impl fmt::Debug for Recorder {
     }
 }
 
-/// What became of a capture.
+/// The result of a capture.
 #[derive(Debug)]
 pub struct Captured {
     /// Packets in it.
     pub packets: u64,
-    /// Why it is not complete, if it is not.
+    /// Why it is incomplete; `None` if it is complete.
     pub failure: Option<io::Error>,
 }
 
 impl Recorder {
-    /// Begins a capture. `began_ns` are nanoseconds since 1970 when the end's clock stood at zero; see [`Recorder::zero_of`].
+    /// Starts a capture. `began_ns` is the zero of the end's clock in nanoseconds since 1970; see [`Recorder::zero_of`].
     ///
     /// # Errors
     ///
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn new(out: impl Write + Send + 'static, began_ns: u64) -> io::Result<Self> {
         Self::with_interfaces(out, &["sent", "received"], began_ns)
     }
 
-    /// Begins the capture of a forwarder with these links: an interface for each, and then one for hosts that are none of them and one for
-    /// programs on this host. A packet says which way it went.
+    /// Starts the capture of a forwarder: one interface per link, one for other hosts and one for programs on this host. Packets have a
+    /// direction.
     ///
     /// # Errors
     ///
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn of_forwarder(
         out: impl Write + Send + 'static,
         links: &[(String, SocketAddr)],
@@ -109,7 +109,7 @@ impl Recorder {
         })
     }
 
-    /// Nanoseconds since 1970 at which a clock that stands at `now` stood at zero.
+    /// The zero of a clock whose present time is `now`, in nanoseconds since 1970.
     pub fn zero_of(now: Time) -> u64 {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).saturating_sub(now.as_nanos())
@@ -127,14 +127,14 @@ impl Recorder {
         ecn: Ecn,
         bytes: &[u8],
     ) {
-        // behind the first failure the file has a gap: nothing more is written to it
+        // after the first error the file would have a gap, so nothing more is written
         if self.failure.is_none() {
             wire::between(ends.0, ends.1, ecn, HOPS, bytes, &mut self.packet);
             self.failure = self.file.directed(at, interface, way, &self.packet).err();
         }
     }
 
-    /// A frame of a forwarder's face. What goes between it and an endpoint inside the process is on no wire, and a controller is no face.
+    /// Writes a frame of a face. Frames of endpoints inside the process are on no link, and a controller is not a face.
     fn write_frame(
         &mut self,
         at: Time,
@@ -163,7 +163,7 @@ impl Recorder {
         }
     }
 
-    /// Our own end towards `peer`. Asking takes calls of the system, so answers are kept.
+    /// The local address towards `peer`, cached because it takes system calls.
     fn end_towards(
         &mut self,
         peer: SocketAddr,
@@ -192,10 +192,10 @@ impl Recorder {
     }
 }
 
-/// Something that moves datagrams or frames, and a capture of what it moves, where one is wanted.
+/// A transport of datagrams or frames with an optional capture.
 ///
-/// What was sent is what the system took. Of a stream ([`Transport::ends`]) a frame is a datagram to or from port 6363 of the loopback
-/// address.
+/// Packets count as sent if the system accepted them. Frames of a stream ([`Transport::ends`]) are written as datagrams with port 6363 of
+/// the loopback address.
 #[derive(Debug)]
 pub struct Tapped<T> {
     inner: T,
@@ -203,12 +203,12 @@ pub struct Tapped<T> {
 }
 
 impl<T> Tapped<T> {
-    /// With a capture or without.
+    /// With or without a capture.
     pub fn new(inner: T, recorder: Option<Recorder>) -> Self {
         Self { inner, recorder: recorder.map(Box::new) }
     }
 
-    /// Ends the capture, and what became of it; `None` where there is none. What is moved from now on is not recorded.
+    /// Ends the capture and returns its result; `None` without one. Later packets are not recorded.
     pub fn finish(&mut self) -> Option<Captured> {
         self.recorder.take().map(|recorder| recorder.finish())
     }
@@ -256,7 +256,7 @@ impl<O: Platform> Platform for Tapped<O> {
 
     fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate {
         let Some(recorder) = &mut self.recorder else { return self.inner.send(gso_batch) };
-        // before: the answer may be there before the system says that it took them
+        // taken before the call, because the answer can arrive before the call returns
         let now = self.inner.now();
         let fate = self.inner.send(gso_batch);
         if fate == Fate::Taken {

@@ -13,13 +13,13 @@ use units::{Duration, Time};
 
 use crate::{Batch, Fate, GsoBatch, Platform};
 
-/// Bytes that the system is asked to keep, each way, while the program does something else. It may grant less.
+/// Size of the socket buffers that is requested; the system may grant less.
 const BUFFER: usize = 4 << 20;
-/// Room for what one buffer of a call can bring: datagrams that the system has put together.
+/// Size of one buffer of a call, for datagrams that the system has coalesced.
 const PIECE: usize = 1 << 16;
-/// Buffers of a call, at most.
+/// Maximum number of buffers of a call.
 const PIECES: usize = 8;
-/// Clocks count from the first of January 2024, in UTC, so that those of two computers are not far apart, and numbers small.
+/// Zero of the clocks: 1 January 2024 UTC, so that those of two hosts differ little, and numbers are small.
 const EPOCH: std::time::Duration = std::time::Duration::from_secs(1_704_067_200);
 
 /// A UDP socket, and another for a group.
@@ -28,50 +28,50 @@ pub struct Udp {
     socket: UdpSocket,
     state: UdpSocketState,
     multicast: Multicast,
-    /// What is sent to a group comes here.
+    /// The socket of the group.
     group: Option<(UdpSocket, UdpSocketState, SocketAddr)>,
-    /// The group has its turn first.
+    /// Whether the group is read first.
     group_first: bool,
     began: Instant,
     base: Duration,
 }
 
-/// How groups are sent to and joined.
+/// Multicast settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multicast {
-    /// Routers that what is sent may pass, and one: 1 stays in the local network.
+    /// Time to live: 1 stays in the local network.
     pub ttl: u8,
-    /// Programs on this computer get it as well.
+    /// Whether programs on this host receive the datagrams as well.
     pub loopback: bool,
-    /// The interface. Which one the routes say when not given.
+    /// The interface.
     pub interface: Interface,
 }
 
-/// An interface of this computer.
+/// An interface of this host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interface {
-    /// The one that routes lead to.
+    /// The interface of the route.
     #[default]
     Routed,
-    /// The one with this address; for groups of IPv4.
+    /// The interface with this address; for groups of IPv4.
     Address(Ipv4Addr),
-    /// The one with this index; for groups of IPv6.
+    /// The interface with this index; for groups of IPv6.
     Index(u32),
 }
 
 impl Default for Multicast {
-    /// The local network, programs here included, by the interface that routes lead to.
+    /// The local network and this host, through the interface of the route.
     fn default() -> Self {
         Self { ttl: 1, loopback: true, interface: Interface::Routed }
     }
 }
 
 impl Interface {
-    /// What people call an interface: its name, its number, or for IPv4 one of its addresses; for groups of IPv6, or of IPv4.
+    /// The interface that a user names: by name, by index, or for IPv4 by one of its addresses.
     ///
     /// # Errors
     ///
-    /// There is none that is called so and has such an address; a sentence for people.
+    /// A message for users: there is no such interface, or it has no suitable address.
     pub fn called(text: &str, ipv6: bool) -> Result<Self, String> {
         let there = interfaces();
         if let Ok(address) = text.parse::<Ipv4Addr>() {
@@ -105,11 +105,11 @@ impl Interface {
 }
 
 impl Udp {
-    /// A socket at this address; port 0 is any that is free.
+    /// A socket at this address; port 0 selects a free one.
     ///
     /// # Errors
     ///
-    /// Where the address is not of this computer, the port is taken, or the system cannot do what is needed.
+    /// The address is not of this host, the port is in use, or the system does not support what is needed.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
         if address.is_ipv6() {
@@ -119,11 +119,11 @@ impl Udp {
         Self::of(socket.into())
     }
 
-    /// A socket for calling `to`, at any address and port.
+    /// A socket for calls to `to`, at any local address and port.
     ///
     /// # Errors
     ///
-    /// Where the system cannot do what is needed.
+    /// The system does not support what is needed.
     pub fn for_calling(to: SocketAddr) -> io::Result<Self> {
         Self::bind(if to.is_ipv4() {
             SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))
@@ -132,11 +132,11 @@ impl Udp {
         })
     }
 
-    /// A socket that was made elsewhere.
+    /// An existing socket.
     ///
     /// # Errors
     ///
-    /// Where the system cannot do what is needed.
+    /// The system does not support what is needed.
     pub fn of(socket: UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         // quinn-udp 0.6.3 asks for time stamps and has room for 96 bytes of what comes beside a datagram: with them the congestion mark
@@ -158,20 +158,20 @@ impl Udp {
         })
     }
 
-    /// Where it is.
+    /// Its local address.
     ///
     /// # Errors
     ///
-    /// Where the system does not know.
+    /// The system does not know it.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Sets how groups are sent to from here, and joined.
+    /// Sets the multicast settings.
     ///
     /// # Errors
     ///
-    /// Where there is no such interface.
+    /// There is no such interface.
     pub fn set_multicast(&mut self, multicast: &Multicast) -> io::Result<()> {
         self.multicast = *multicast;
         let socket = SockRef::from(&self.socket);
@@ -186,11 +186,11 @@ impl Udp {
         }
     }
 
-    /// Looks whether there is a way to this group; nothing is sent by that.
+    /// Checks for a route to this group, without sending.
     ///
     /// # Errors
     ///
-    /// No route leads there, by the interface that was set, where one was.
+    /// There is no route through the interface.
     pub fn seek(&self, group: SocketAddr) -> io::Result<()> {
         let socket = Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP))?;
         match (group, self.multicast.interface) {
@@ -201,7 +201,7 @@ impl Udp {
         socket.connect(&SockAddr::from(group))
     }
 
-    /// Datagrams that one call can send, and that one buffer can bring: more than 1 where the system cuts and joins.
+    /// Number of datagrams that one call can send, and that one buffer can receive: above 1 with GSO and GRO.
     pub fn offloads(&self) -> (usize, usize) {
         (self.state.max_gso_segments(), self.state.gro_segments())
     }
@@ -419,7 +419,7 @@ fn await_readable(mut fds: Vec<PollFd<'_>>, span: Duration) {
 /// The longest wait at a time, in nanoseconds.
 const HOUR: u64 = 3_600_000_000_000;
 
-/// Has the system wake this thread when it asked to be woken, rather than together with others a little later. For threads that pace.
+/// Turns off timer coalescing of this thread, for threads that pace.
 pub fn wake_exactly() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_timerslack(1);

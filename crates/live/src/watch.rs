@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What another thread may ask of a loop that runs, and see of it: how it stands, as a `T`.
+/// A handle by which other threads observe and stop a loop. Its status is a `T`.
 #[derive(Debug)]
 pub struct Watch<T> {
     stop: AtomicBool,
@@ -17,12 +17,12 @@ impl<T> Default for Watch<T> {
 }
 
 impl<T: Clone> Watch<T> {
-    /// Asks it to end soon.
+    /// Requests the end.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How it stood not long ago; `None` before it began.
+    /// The last published status; `None` before the start.
     pub fn stats(&self) -> Option<T> {
         self.shown.lock().ok()?.clone()
     }

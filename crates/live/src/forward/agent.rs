@@ -24,18 +24,18 @@ pub(super) struct Attached {
     settings: ControllerSettings,
     chance: Chance,
     task: Option<Task>,
-    /// Links as the controller numbers them, by their places.
+    /// Ports in the controller's numbering, by link.
     ports: Vec<Option<PortId>>,
-    /// What Data belong to as the controller names it, by the forwarder's own number of a prefix.
+    /// Prefixes in the controller's numbering, by the forwarder's own numbers.
     served: Vec<Option<NameId>>,
 }
 
-/// How an agent stands.
+/// Counters of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentStats {
-    /// The controller is there and has said what is to be done.
+    /// Whether the agent is connected to a controller and has a task.
     pub connected: bool,
-    /// Why the controller sent it away, when it did last.
+    /// Why the controller last refused it, if it did.
     pub sent_away: Option<Reason>,
     /// Sessions with a controller.
     pub sessions: u32,
@@ -45,11 +45,11 @@ pub struct AgentStats {
     pub signals: u64,
     /// Orders executed.
     pub orders: u64,
-    /// Orders that made traffic take another way.
+    /// Orders that rerouted traffic.
     pub moves: u64,
-    /// Orders that were not executed: an earlier one, or for what is not here.
+    /// Orders that were not executed: outdated, or for something unknown here.
     pub ignored: u64,
-    /// Datagrams that came on the controller's socket and were of no use.
+    /// Discarded datagrams on the controller's socket.
     pub refused: Refused,
 }
 

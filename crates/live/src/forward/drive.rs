@@ -8,36 +8,36 @@ use units::{Duration, Time};
 use super::{Frames, Node, Place, Stats};
 use crate::{Lateness, Watch};
 
-/// What the loop asks of the machine that it runs on.
+/// The interface of the loop to the host.
 pub trait ForwarderPlatform: Frames {
-    /// Time since the forwarder's clock began, by a clock that is never set.
+    /// Time since the start of the forwarder, by a monotonic clock.
     fn now(&mut self) -> Time;
 
-    /// Returns when something may have come, or at `until`.
+    /// Waits until something may have arrived, or until `until`.
     fn wait(&mut self, until: Time);
 
-    /// Puts what has come into `inbox`, up to a batch.
+    /// Receives into `inbox`, at most one batch.
     fn receive(&mut self, inbox: &mut Inbox);
 
-    /// Its own address towards a peer; `None` where nobody knows.
+    /// Its own address towards a peer; `None` if unknown.
     fn end_towards(&self, _peer: SocketAddr) -> Option<SocketAddr> {
         None
     }
 }
 
-/// What came.
+/// Received frames and events.
 #[derive(Debug, Default)]
 pub struct Inbox {
     bytes: Vec<u8>,
     found: Vec<(Arrival, Range<usize>)>,
 }
 
-/// What can come.
+/// An event of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// A frame.
     Frame(Place),
-    /// A program has gone.
+    /// A program has disconnected.
     Gone(Place),
 }
 
@@ -49,12 +49,12 @@ impl Inbox {
         self.found.push((Arrival::Frame(from), start..self.bytes.len()));
     }
 
-    /// Adds that a program has gone.
+    /// Adds that a program has disconnected.
     pub fn gone(&mut self, from: Place) {
         self.found.push((Arrival::Gone(from), 0..0));
     }
 
-    /// The frames, and where they came from.
+    /// The frames with their places.
     pub fn frames(&self) -> impl Iterator<Item = (Place, &[u8])> {
         self.found.iter().filter_map(|(arrival, at)| match arrival {
             Arrival::Frame(from) => Some((*from, &self.bytes[at.clone()])),
@@ -62,12 +62,12 @@ impl Inbox {
         })
     }
 
-    /// How many things came.
+    /// Number of events.
     pub fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// Whether nothing came.
+    /// Whether there is no event.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
@@ -78,13 +78,13 @@ impl Inbox {
     }
 }
 
-/// What another thread may ask of a forwarder that runs, and see of it.
+/// A handle by which other threads observe and stop a forwarder.
 pub type Control = Watch<Stats>;
 
-/// Its standing is shown so often, and a wish to end is heard.
+/// Interval at which the status is published and a stop is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Runs `node` by the clock of `platform` until `until`, or `control` says stop. How late the loop was with what was due.
+/// Runs `node` by the clock of `platform` until `until`, or until `control` stops it. Returns the lateness of the loop.
 pub fn drive(
     node: &mut Node,
     platform: &mut impl ForwarderPlatform,
@@ -113,7 +113,7 @@ pub fn drive(
         inbox.clear();
         platform.receive(&mut inbox);
         for (arrival, at) in inbox.found.drain(..) {
-            // what is due before it is done first
+            // what is due before it is handled first
             let now = platform.now();
             match arrival {
                 Arrival::Frame(from) => node.on_frame(from, &inbox.bytes[at], now, platform),

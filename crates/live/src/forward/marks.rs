@@ -4,13 +4,13 @@ use units::Time;
 
 use super::settings::MarkSettings;
 
-/// Decides for each packet of a face, whatever it is, whether it is marked.
+/// Decides about the mark of each packet to a face.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marker {
     settings: MarkSettings,
-    /// When the next mark is due; never while no more waits than may.
+    /// When the next mark is due; [`Time::NEVER`] while the queue is below the threshold.
     due: Time,
-    /// Marks since more waits.
+    /// Marks since the queue exceeded the threshold.
     count: u32,
 }
 
@@ -19,7 +19,7 @@ impl Marker {
         Self { settings, due: Time::NEVER, count: 0 }
     }
 
-    /// A packet is about to leave while `waiting` bytes wait for the face. Whether it takes a mark.
+    /// Handles a packet that is about to leave while `waiting` bytes wait for the face. Returns whether it is marked.
     pub(super) fn on_packet(&mut self, waiting: u64, now: Time) -> bool {
         if waiting <= self.settings.above.as_u64() {
             (self.due, self.count) = (Time::NEVER, 0);
@@ -33,7 +33,7 @@ impl Marker {
             return false;
         }
         self.count += 1;
-        // counted from when the mark was due, not from now: who is late catches up      [NFD: congestion marking]
+        // relative to the due time of the last mark, so that late marks are caught up        [NFD: congestion marking]
         self.due += self.settings.interval.over_sqrt(self.count + 1);
         true
     }

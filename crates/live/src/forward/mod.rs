@@ -39,25 +39,25 @@ pub use sockets::{Listen, Sockets};
 #[cfg(unix)]
 pub use together::{Done, Host, Wire, together};
 
-/// Where frames come from and go to.
+/// The other end of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A host, over UDP.
     Udp(SocketAddr),
-    /// A program on this host, by the number of its connection.
+    /// A program on this host, by number of its connection.
     Program(u64),
-    /// An endpoint inside the process, by its number.
+    /// An endpoint inside the process, by number.
     App(usize),
-    /// The SDN controller, over UDP. It is no face: what comes from there is for the agent.
+    /// The SDN controller, over UDP. It has no face: its datagrams are for the agent.
     Controller,
 }
 
-/// Takes the frames that leave.
+/// The output of frames.
 pub trait Frames {
-    /// Sends a frame; false when the system did not take it.
+    /// Sends a frame. Returns false if the system did not accept it.
     fn send(&mut self, to: Place, frame: &[u8]) -> bool;
 
-    /// Bytes that were sent there and that the other end has not taken; 0 where nobody can tell.
+    /// Bytes sent that the other end has not read; 0 if unknown.
     fn waiting(&mut self, _to: Place) -> u64 {
         0
     }

@@ -11,56 +11,56 @@ use super::marks::Marker;
 use super::settings::LinkSettings;
 use super::{Frames, Place};
 
-/// What a frame takes on the wire beside itself: headers of UDP and IPv4.
+/// Header bytes of a frame over UDP and IPv4.
 const DATAGRAM_V4: usize = 28;
 /// The same with IPv6.
 const DATAGRAM_V6: usize = 48;
 
-/// A way out, and in. Links come first, then programs on this host.
+/// A port with its queue. Links come first, then programs on this host.
 #[derive(Debug)]
 pub(super) struct Port {
-    /// Who is at the other end; `None` where the place is free.
+    /// The other end; `None` if the port is free.
     pub(super) peer: Option<Place>,
-    /// It was in the settings, and stays.
+    /// It is in the settings, and permanent.
     pub(super) fixed: bool,
-    /// The place can be taken from then on.
+    /// When the port can be used again.
     pub(super) free_from: Time,
-    /// When something last came.
+    /// Last arrival.
     pub(super) heard: Time,
     pub(super) reassembly: Reassembly,
     fragmenter: Fragmenter,
     pub(super) rate: Rate,
     rate_in: Rate,
     limit: u32,
-    /// Packets are marked when at least this many wait, where a controller has ordered that.
+    /// Packets are marked from this backlog on, if a controller ordered that.
     mark_above: u32,
     delay: Duration,
     queue: VecDeque<Waiting>,
     queued: u64,
     free_at: Time,
     carry: Carry,
-    /// Frames that are under way, where the link has a delay.
+    /// Frames on the link, if it has a delay.
     under_way: VecDeque<(Time, Vec<u8>)>,
-    /// What those that wait or are under way take.
+    /// Bytes of packets that wait and frames on the link.
     held: usize,
-    /// Packets that can come in pieces at once.
+    /// Maximum number of incomplete packets in reassembly.
     in_pieces: usize,
     marker: Option<Marker>,
     pub(super) counts: Counts,
 }
 
-/// Packets that can be in pieces at once, by who sends them: links that are known, strangers, programs. Our choice: from strangers as much as
-/// a loss or two leaves; the stream to a program takes whole packets.
+/// Maximum number of incomplete packets in reassembly for known links, strangers and programs. Our choice: for strangers enough for one or
+/// two losses; the stream of a program contains whole packets.
 pub(super) const IN_PIECES: usize = Reassembly::PACKETS;
 pub(super) const IN_PIECES_STRANGER: usize = 8;
 pub(super) const IN_PIECES_PROGRAM: usize = 4;
-/// Accounted for each packet that waits, or frame that is under way, beside its bytes.
+/// Bytes counted for each waiting packet or frame on the link in addition to its own.
 const OVERHEAD: usize = size_of::<Waiting>();
 
-/// What went over a port.
+/// Counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Frames that came.
+    /// Frames received.
     pub frames_in: u64,
     /// Their bytes.
     pub bytes_in: u64,
@@ -70,13 +70,13 @@ pub struct Counts {
     pub bytes_out: u64,
     /// Packets dropped because the queue was full.
     pub dropped: u64,
-    /// Packets that were marked because of what waited.
+    /// Packets marked because of the queue.
     pub marked: u64,
-    /// Interests from there that were refused because a limit was reached.
+    /// Interests received here and refused because a limit was reached.
     pub refused: u64,
-    /// Frames that the system did not take.
+    /// Frames that the system did not accept.
     pub overruns: u64,
-    /// What came and was no packet.
+    /// Received frames that are not valid packets.
     pub malformed: u64,
 }
 
@@ -94,7 +94,7 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) packet: Packet,
@@ -130,7 +130,7 @@ impl Port {
         }
     }
 
-    /// Nobody is at the other end any more; nobody else is before `free_from`.
+    /// Frees the port; it can be used again from `free_from` on.
     pub(super) fn close(&mut self, free_from: Time) {
         self.peer = None;
         self.free_from = free_from;
@@ -140,33 +140,33 @@ impl Port {
         self.reassembly = Reassembly::for_packets(self.in_pieces);
     }
 
-    /// Bytes that wait or are under way.
+    /// Bytes that wait or are on the link.
     pub(super) const fn held(&self) -> usize {
         self.held
     }
 
-    /// A controller orders how much may wait, and from when on packets are marked.
+    /// Executes a controller's order about the queue limit and the marking threshold.
     pub(super) fn order_queue(&mut self, limit: Option<u32>, mark_above: u32) {
         self.limit = limit.unwrap_or(self.limit);
         self.mark_above = mark_above;
     }
 
-    /// A controller orders how fast packets leave, from the next one on.
+    /// Executes a controller's order about the maximum rate, from the next packet on.
     pub(super) fn order_cap(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    /// Queue and rate are again those of the settings.
+    /// Restores queue and rate of the settings.
     pub(super) fn forget_orders(&mut self, settings: &LinkSettings) {
         (self.limit, self.mark_above, self.rate) = (settings.buffer, u32::MAX, settings.rate);
     }
 
-    /// Whether a packet that joins now is to be marked.
+    /// Whether a packet that is enqueued now is to be marked.
     pub(super) fn marks(&self) -> bool {
         self.queue.len() as u64 >= u64::from(self.mark_above)
     }
 
-    /// Whether another packet has room.
+    /// Whether there is room for a packet.
     pub(super) fn has_room(&self) -> bool {
         self.queue.len() < self.limit as usize
     }
@@ -177,7 +177,7 @@ impl Port {
         self.queue.push_back(waiting);
     }
 
-    /// The next packet whose transmission has begun by `now`, and when.
+    /// The next packet whose transmission has started by `now`, and when.
     pub(super) fn next(&mut self, now: Time) -> Option<(Time, Waiting)> {
         if self.free_at > now {
             return None;
@@ -188,7 +188,7 @@ impl Port {
         Some((self.free_at.max(waiting.since), waiting))
     }
 
-    /// Transmits from `start` on. Without a delay the frames leave at once; with one, when their last bit would arrive.
+    /// Transmits a packet from `start` on. Its frames leave at once, or with a delay when their last bit would arrive.
     pub(super) fn transmit(&mut self, waiting: &Waiting, start: Time, frames: &mut dyn Frames) {
         let Some(peer) = self.peer else { return };
         let marked = match &mut self.marker {
@@ -222,7 +222,7 @@ impl Port {
         self.under_way.iter_mut().skip(first).for_each(|(due, _)| *due = arrives);
     }
 
-    /// Sends what has come to the end of the link's delay.
+    /// Sends the frames that have reached the end of the link.
     pub(super) fn arrive(&mut self, now: Time, frames: &mut dyn Frames) {
         let Some(peer) = self.peer else { return };
         while self.under_way.front().is_some_and(|(due, _)| *due <= now) {
@@ -232,7 +232,7 @@ impl Port {
         }
     }
 
-    /// When it wants to be looked at.
+    /// The next deadline.
     pub(super) fn wake(&self) -> Time {
         let next = if self.queue.is_empty() { Time::NEVER } else { self.free_at };
         next.min(self.under_way.front().map_or(Time::NEVER, |(due, _)| *due))
@@ -257,20 +257,20 @@ fn send(counts: &mut Counts, peer: Place, frame: &[u8], frames: &mut dyn Frames)
     counts.overruns += u64::from(!frames.send(peer, frame));
 }
 
-/// Bytes of headers around a frame.
+/// Header bytes of a frame.
 pub(super) fn beside(place: Place) -> usize {
     match place {
         Place::Udp(address) if address.is_ipv4() => DATAGRAM_V4,
         Place::Udp(_) => DATAGRAM_V6,
         Place::Program(_) => 0,
-        // as if it were on a link of its own
+        // as on a separate link
         Place::App(_) => DATAGRAM_V4,
-        // no face
+        // not a face
         Place::Controller => 0,
     }
 }
 
-/// What the machine sees of its node.
+/// The node in the form that the state machine sees.
 pub(super) struct View<'a> {
     pub(super) ports: &'a [Port],
     pub(super) now: Time,
@@ -281,7 +281,7 @@ impl NodeView for View<'_> {
         self.ports[port.index()].view(port, self.now)
     }
 
-    /// Nothing is forwarded by address.
+    /// There is no forwarding by address.
     fn next(&self, _to: NodeId) -> Option<PortId> {
         None
     }

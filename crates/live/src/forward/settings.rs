@@ -10,32 +10,32 @@ use wire::ndn::{LONGEST_FRAME, Name};
 
 use crate::Secret;
 
-/// All that a forwarder is told before it begins.
+/// The settings of a forwarder.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How next hops are chosen: a built-in strategy or that of a scheme.
+    /// The strategy: a built-in one, or that of a scheme.
     pub strategy: String,
     /// Its parameters.
     pub strategy_params: ParamList,
-    /// The scheme whose part stands at the links; `None` for none.
+    /// The scheme of the link part; `None` for none.
     pub link: Option<String>,
     /// Its parameters.
     pub link_params: ParamList,
-    /// What parts assume as the size of a Data packet on the wire, headers of UDP and IP included.
+    /// Assumed size of a Data packet on the wire, UDP and IP headers included.
     pub data: Bytes,
     /// The content store.
     pub store: Store,
-    /// The links that are known.
+    /// The configured links.
     pub links: Vec<LinkSettings>,
-    /// What holds for links to strangers; `None` where nobody but the known is listened to.
+    /// Settings of links to strangers; `None` if only configured links are accepted.
     pub strangers: Option<LinkSettings>,
-    /// Marks on what waits for programs on this host.
+    /// Marks for queues towards programs on this host.
     pub program_marks: Option<MarkSettings>,
-    /// Routes that stay.
+    /// Permanent routes.
     pub routes: Vec<RouteSettings>,
-    /// The SDN controller that is reported to and that may give orders; `None` for none.
+    /// The SDN controller; `None` for none.
     pub controller: Option<ControllerSettings>,
-    /// What the forwarder's random streams begin with.
+    /// The seed of the forwarder's random streams.
     pub seed: u64,
     /// Bounds.
     pub limits: Limits,
@@ -44,21 +44,21 @@ pub struct Settings {
 /// A link to another host.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
-    /// Its name, for people and routes.
+    /// Its name, for users and routes.
     pub name: String,
     /// The other end.
     pub to: Option<SocketAddr>,
-    /// Rate outwards: packets wait in a queue and leave no faster. Unlimited for as fast as the system takes them.
+    /// Outgoing rate, enforced by a queue. Unlimited for no queue.
     pub rate: Rate,
-    /// Rate inwards, as parts assume it.
+    /// Incoming rate, as assumed by parts.
     pub rate_in: Rate,
-    /// Packets that may wait.
+    /// Queue limit in packets.
     pub buffer: u32,
-    /// What leaves is held so long: a laboratory's link. Zero for none.
+    /// Delay of outgoing frames, for experiments. Zero for none.
     pub delay: Duration,
-    /// Longest frame, in bytes, without headers of UDP and IP.
+    /// Maximum frame size in bytes, without UDP and IP headers.
     pub mtu: usize,
-    /// Marks by the bytes that wait, beside those of a link part; `None` for none.
+    /// Marks by queued bytes, in addition to those of a link part; `None` for none.
     pub marks: Option<MarkSettings>,
 }
 
@@ -77,12 +77,12 @@ impl Default for LinkSettings {
     }
 }
 
-/// When packets to a face are marked because of what waits for it.
+/// When packets to a face are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkSettings {
-    /// So much may wait for as long as it likes.
+    /// Queued bytes that are never marked.
     pub above: Bytes,
-    /// More may wait this long without a mark.
+    /// Time for which more may be queued without a mark.
     pub interval: Duration,
 }
 
@@ -93,9 +93,9 @@ impl Default for MarkSettings {
     }
 }
 
-/// Frames that fit into 1500 bytes with the headers of UDP and IPv6, and a tunnel's.
+/// Maximum frame size for 1500 bytes with headers of UDP, IPv6 and a tunnel.
 pub const MTU: usize = 1420;
-/// Frames to programs on this host are as long as any.
+/// Maximum size of frames to programs on this host.
 pub(super) const MTU_LOCAL: usize = LONGEST_FRAME;
 
 /// A route.
@@ -103,29 +103,29 @@ pub(super) const MTU_LOCAL: usize = LONGEST_FRAME;
 pub struct RouteSettings {
     /// The prefix.
     pub prefix: Name,
-    /// The link, by its place among the settings' links.
+    /// Index of the link in the settings.
     pub link: usize,
-    /// Cost; the cheapest is preferred.
+    /// Cost; the lowest is preferred.
     pub cost: u64,
 }
 
 /// An SDN controller.
 #[derive(Clone, Debug)]
 pub struct ControllerSettings {
-    /// Where it is.
+    /// Its address.
     pub address: SocketAddr,
-    /// Name of this forwarder in the controller's network. Links of the same names as there are the links of that network.
+    /// Name of this forwarder in the controller's network. Links with equal names correspond.
     pub node: String,
-    /// What only the controller and its agents know.
+    /// The key of the controller and its agents.
     pub secret: Secret,
-    /// Times of the session.
+    /// Timeouts of the session.
     pub limits: crate::Limits,
-    /// Drawn at random where nobody sees it: what keys of sessions are drawn from.
+    /// A secret random seed, from which session keys are drawn.
     pub chance: [u8; 32],
 }
 
 impl ControllerSettings {
-    /// A controller at `address`, with the usual times, and chance of the system.
+    /// A controller at `address`, with default timeouts and random numbers of the system.
     pub fn new(address: SocketAddr, node: &str, secret: Secret) -> Self {
         let mut chance = [0; 32];
         getrandom::fill(&mut chance).expect("the system has chance to give");
@@ -133,36 +133,36 @@ impl ControllerSettings {
     }
 }
 
-/// Bounds on what strangers and programs can make the forwarder remember.
+/// Limits of the state that strangers and programs can cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Pending Interests.
     pub pending: usize,
-    /// Of these, those for which one face waits.
+    /// Maximum of them per face.
     pub pending_face: usize,
-    /// Of these, those for which strangers wait, all together.
+    /// Maximum of them for all strangers together.
     pub pending_strangers: usize,
-    /// Names that are remembered; at least twice as many as can be pending or kept.
+    /// Names; at least twice the number of pending and stored ones.
     pub names: usize,
     /// Bytes of names, pending Interests and kept Data.
     pub bytes: usize,
-    /// Of these, bytes of kept Data.
+    /// Maximum of these for stored Data.
     pub store_bytes: usize,
-    /// Bytes that wait in queues, or are under way where links have a delay. A stranger's link holds at most its part of half of them.
+    /// Bytes in queues, or on links with a delay. A stranger's link holds at most its share of half of them.
     pub queue_bytes: usize,
-    /// Links, those to strangers included.
+    /// Links, strangers included.
     pub links: usize,
-    /// Programs on this host at once, and those that ended a while ago.
+    /// Programs on this host, including those that disconnected recently.
     pub programs: usize,
     /// Prefixes with routes.
     pub routes: usize,
-    /// Longest life of a pending Interest: who asks for more gets this.
+    /// Maximum lifetime of a pending Interest; longer ones are reduced.
     pub lifetime: Duration,
-    /// Links to strangers end when nothing came for this long.
+    /// Time without an arrival after which a stranger's link is closed.
     pub idle: Duration,
 }
 
-/// All are our choice: the specifications leave bounds to the forwarder.
+/// All limits are our choice: the specifications leave them to the forwarder.
 impl Default for Limits {
     fn default() -> Self {
         let (pending, bytes) = (16_384, 256 << 20);
@@ -184,25 +184,25 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What one face may have pending where nothing is said: a quarter of all, so that it takes four that flood to fill the table. With
-    /// the default for all it is 1 Gbit/s of Data of 4 kB for 130 ms.
+    /// Default maximum of pending Interests per face: a quarter of all, so that four faces must flood to fill the table. With the default
+    /// of all it suffices for 1 Gbit/s of Data of 4 kB over 130 ms.
     pub const fn face_of(pending: usize) -> usize {
         at_least_one(pending / 4)
     }
 
-    /// What strangers may have pending together where nothing is said: half of all. Their addresses may be made up, so that a bound on
-    /// each of them alone is none; the other half is for links that are known and for programs.
+    /// Default maximum of pending Interests of all strangers: half of all. Their addresses can be forged, so a limit per stranger is no
+    /// protection; the other half is for configured links and programs.
     pub const fn strangers_of(pending: usize) -> usize {
         at_least_one(pending / 2)
     }
 
-    /// What kept Data may take where nothing is said: half of all bytes, so that there is always room for Interests.
+    /// Default maximum of bytes of stored Data: half of all, so that there is always room for Interests.
     pub const fn store_of(bytes: usize) -> usize {
         bytes / 2
     }
 
-    /// Names for which there has to be room: Interests and kept Data hold one each, and as many are looked through until one is found that
-    /// nobody needs.
+    /// Minimum number of names: pending Interests and stored Data have one each, and the same number is needed to find names that can be
+    /// removed.
     pub const fn min_names(pending: usize, store: Store) -> usize {
         2 * (pending + store.size as usize)
     }
@@ -232,16 +232,16 @@ impl Default for Settings {
     }
 }
 
-/// Why there can be no such forwarder.
+/// Why a forwarder cannot be made.
 #[derive(Debug)]
 pub enum Error {
-    /// A parameter of a part is wrong.
+    /// A parameter of a part is invalid.
     Param(ParamError),
-    /// There is no strategy of that name.
+    /// There is no strategy with this name.
     NoStrategy(String),
-    /// There is no scheme of that name with a part at links.
+    /// There is no scheme with this name that has a link part.
     NoLink(String),
-    /// A part that needs rates is at a link without one.
+    /// A part that needs rates is on a link without one.
     NoRate {
         /// The part's scheme.
         scheme: String,
@@ -250,20 +250,20 @@ pub enum Error {
     },
     /// There are more links or routes than the limits allow.
     TooMany(&'static str),
-    /// There is no room for the names of all that may be pending or kept.
+    /// The limit of names is too small for pending and stored names.
     TooFewNames {
-        /// How many there may be.
+        /// The limit.
         names: usize,
-        /// How many there have to be.
+        /// The required minimum.
         min: usize,
     },
-    /// A route leads over a link that is not there.
+    /// The link of a route does not exist.
     NoSuchLink(usize),
-    /// A socket cannot be had.
+    /// A socket cannot be opened.
     Socket {
-        /// Where it was to be.
+        /// Its address.
         place: String,
-        /// Why.
+        /// The error of the system.
         error: std::io::Error,
     },
 }

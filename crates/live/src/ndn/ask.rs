@@ -5,15 +5,15 @@ use wire::ndn::{Interest, LinkHeader, Packet, Reason};
 
 use super::{Control, Face, Failure, Transport};
 
-/// How often a question is asked, and how long each time it is waited for the answer.
+/// Number of attempts of a request, and the timeout of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     pub(super) tries: u32,
     pub(super) each: Duration,
 }
 
-/// Asks for `interest` until Data come that answer it; `make` writes the Interest with the nonce that it is given. Whole and right, the
-/// Data packet is left in `answer`. Data whose digest is wrong are as good as none.
+/// Sends `interest` until Data answer it; `make` writes the Interest with the given nonce. The valid Data packet is in `answer`. Data with
+/// a wrong digest are ignored.
 pub(super) fn ask<C: Transport>(
     face: &mut Face<C>,
     interest: &Interest<'_>,
@@ -66,7 +66,7 @@ pub(super) fn ask<C: Transport>(
     })
 }
 
-/// A step of splitmix64: another number for every number.
+/// A step of splitmix64, a bijection.
 pub(super) const fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,12 +74,12 @@ pub(super) const fn mix(number: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// What was refused is asked for again so much later.
+/// Time after which a refused Interest is retransmitted.
 const REFUSED: Duration = Duration::from_millis(200);
-/// The control is looked at so often.
+/// Interval at which the control is checked.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
 
-/// The instant from which on nothing is waited for, `span` from `now`.
+/// The instant `span` after `now`.
 pub(super) fn after(now: Time, span: Duration) -> Time {
     if span == Duration::MAX { Time::NEVER } else { now + span }
 }

@@ -1,4 +1,4 @@
-//! A face: Interests and Data to and from one forwarder, in any frames.
+//! A face: Interests and Data to and from one forwarder, over any transport of frames.
 
 use wire::ndn::{Fragmenter, LinkHeader, LinkPacket, Packet, Reassembly};
 
@@ -12,53 +12,53 @@ pub struct Face<C> {
     fragmenter: Fragmenter,
     reassembly: Reassembly,
     traffic: Traffic,
-    /// The last number drawn.
+    /// The last random number.
     chance: u64,
 }
 
-/// What went over a face.
+/// Counters of a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Frames sent.
     pub frames_out: u64,
     /// Their bytes.
     pub bytes_out: u64,
-    /// Frames that came.
+    /// Frames received.
     pub frames_in: u64,
     /// Their bytes.
     pub bytes_in: u64,
-    /// Frames that came and were no packets, or pieces that did not fit together.
+    /// Received frames that are not valid packets, and inconsistent fragments.
     pub malformed: u64,
-    /// Packets of which pieces never came.
+    /// Packets of which fragments are missing.
     pub unfinished: u64,
-    /// Frames for which the system had no room.
+    /// Frames that the system did not accept.
     pub overruns: u64,
 }
 
 impl<C: Transport> Face<C> {
-    /// A face. Numbers of pieces and nonces begin with `chance`, which nobody else should draw: the time, for instance.
+    /// A face. `chance` seeds fragment numbers and nonces, and should be unique, such as the time.
     pub fn new(transport: C, chance: u64) -> Self {
         let fragmenter = Fragmenter::new(transport.mtu().max(Fragmenter::MIN_MTU), mix(chance));
         Self { transport, fragmenter, reassembly: Reassembly::new(), traffic: Traffic::default(), chance }
     }
 
-    /// Another number.
+    /// Another random number.
     pub(super) const fn draw(&mut self) -> u64 {
         self.chance = mix(self.chance);
         self.chance
     }
 
-    /// What carries its frames.
+    /// The transport of its frames.
     pub const fn transport(&mut self) -> &mut C {
         &mut self.transport
     }
 
-    /// What went over it so far.
+    /// Its counters.
     pub const fn traffic(&self) -> Traffic {
         Traffic { unfinished: self.reassembly.lost(), ..self.traffic }
     }
 
-    /// Gives packets that have come to `take`, some at a time, with what was said about them; false when there was nothing.
+    /// Passes received packets with their link headers to `take`, some at a time. Returns false if there were none.
     pub fn receive(
         &mut self,
         take: &mut dyn FnMut(&LinkHeader, &Packet<'_>),
@@ -83,7 +83,7 @@ impl<C: Transport> Face<C> {
         })
     }
 
-    /// Sends a packet with what is said about it, in pieces where it must be.
+    /// Sends a packet with its link header, in fragments if necessary.
     pub fn send(&mut self, packet: &[u8], header: LinkHeader) -> Result<(), TransportError> {
         let Self { transport, fragmenter, traffic, .. } = self;
         let mut result = Ok(());
@@ -103,7 +103,7 @@ impl<C: Transport> Face<C> {
         result
     }
 
-    /// Gives the system what waits.
+    /// Flushes the transport.
     pub fn flush(&mut self) -> Result<(), TransportError> {
         self.transport.flush()
     }

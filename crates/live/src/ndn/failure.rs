@@ -6,63 +6,63 @@ use units::Duration;
 
 use super::{Place, TransportError};
 
-/// Why nothing was fetched or served.
+/// Why a fetch or a producer failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// There is no forwarder.
+    /// No forwarder is reachable.
     #[error("no forwarder at {place}: {error}")]
     NoForwarder {
-        /// Where it should be.
+        /// Its expected place.
         place: Place,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The connection broke.
+    /// The connection to the forwarder failed.
     #[error("the connection to the forwarder broke: {0}")]
     Broken(#[from] TransportError),
-    /// The forwarder knows no way.
+    /// The forwarder has no route.
     #[error("there is no route to {0}")]
     NoRoute(String),
-    /// Nobody answered.
+    /// No answer arrived.
     #[error("nobody answered for {name} in {waited}")]
     Unanswered {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// How long it was waited for.
+        /// The waiting time.
         waited: Duration,
     },
-    /// It began, and then nothing came any more.
+    /// The fetch started, and then no data arrived any more.
     #[error("nothing has come for {waited}; {had} of {all} segments are there")]
     Stalled {
-        /// How long it was waited for.
+        /// The waiting time.
         waited: Duration,
-        /// Segments that came.
+        /// Segments received.
         had: u64,
-        /// Segments of the whole.
+        /// Segments of the object.
         all: u64,
     },
-    /// An answer came that is no use.
+    /// An answer is invalid.
     #[error("the answer for {name} is of no use: {why}")]
     Useless {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong.
         why: String,
     },
-    /// It is not what it should be.
+    /// The file differs from what was expected.
     #[error("{0}")]
     NotWhole(String),
-    /// The forwarder does not want to send Interests here.
+    /// The forwarder refused to register the prefix.
     #[error("the forwarder refused to register {name}: {code} {text}")]
     Refused {
         /// The prefix.
         name: String,
-        /// The code of its answer.
+        /// The status code of its response.
         code: u64,
-        /// Its sentence.
+        /// The status text.
         text: String,
     },
-    /// The law cannot be made.
+    /// The congestion law cannot be made.
     #[error("{0}")]
     Scheme(String),
     /// The file cannot be read.
@@ -71,13 +71,13 @@ pub enum Failure {
     /// The file cannot be written.
     #[error("writing what came: {0}")]
     Write(io::Error),
-    /// Somebody asked to end it.
+    /// It was stopped.
     #[error("stopped")]
     Stopped,
 }
 
 impl Failure {
-    /// What could be done about it.
+    /// A hint for users.
     pub const fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::NoForwarder { .. } => {

@@ -19,37 +19,37 @@ use super::machine::Machine;
 use super::order::{Fate, InOrder};
 use super::{Control, Discovery, Face, Failure, Traffic, Transport};
 
-/// What is to be fetched, and how.
+/// Settings of a fetch.
 #[derive(Clone, Debug)]
 pub struct Fetch {
-    /// The name of the file, with its version or without.
+    /// The name of the file, with or without version.
     pub name: Name,
     /// How the version is found.
     pub discovery: Discovery,
-    /// The law, by its name in the catalogue.
+    /// Name of the scheme in the catalogue.
     pub scheme: String,
-    /// Its parameters; others have their defaults.
+    /// Its parameters that are not default.
     pub params: ParamList,
     /// Initial window, in segments.
     pub initial_window: u32,
-    /// How long an Interest stays pending.
+    /// Lifetime of Interests.
     pub lifetime: Duration,
-    /// When segments are asked for again.
+    /// Retransmission timeout.
     pub timeout: Timeout,
-    /// The law is told of congestion marks.
+    /// Whether the law reacts to congestion marks.
     pub marks: bool,
-    /// For laws that want to know it: the rate at which Data can reach this host.
+    /// Rate of Data to this host, for laws that use it.
     pub access: Option<Rate>,
-    /// It is given up when nothing has come for this long.
+    /// Time without data after which the fetch fails.
     pub patience: Duration,
-    /// What the SHA-256 of the file has to be. It is not computed otherwise: the digests of segments are verified anyway.
+    /// Expected SHA-256 of the file; `None` if it is not to be computed. Digests of segments are verified in any case.
     pub sha256: Option<Digest>,
-    /// Where chance begins.
+    /// The seed of random numbers.
     pub seed: u64,
 }
 
 impl Fetch {
-    /// This file by this law, with what ndn-tools' consumer has where it has a number [ndn-tools: ndncatchunks 24.07].
+    /// A fetch of this file with this scheme, with the defaults of ndn-tools' consumer [ndn-tools: ndncatchunks 24.07].
     pub fn new(name: Name, scheme: &str) -> Self {
         Self {
             name,
@@ -62,7 +62,7 @@ impl Fetch {
                 initial: Duration::from_secs(1),
                 min: Duration::from_millis(200),
                 max: Duration::from_secs(60),
-                // differs: k doubles with every segment of a burst that expires, not once in a window, so it is bounded low
+                // differs: k doubles with every expired segment of a burst instead of once per window, so its maximum is low
                 backoff: 4,
                 scan: Duration::ZERO,
             },
@@ -75,40 +75,40 @@ impl Fetch {
     }
 }
 
-/// What came.
+/// The result of a fetch.
 #[derive(Debug, Default)]
 pub struct Fetched {
-    /// Why it is not whole, if it is not.
+    /// Why it is incomplete; `None` if it is complete.
     pub failure: Option<Failure>,
-    /// The name with its version, once it was found.
+    /// The name with its version, when it is known.
     pub name: Option<Name>,
-    /// Segments of the whole; 0 while that is not known.
+    /// Segments of the object; 0 while unknown.
     pub segments: u64,
     /// Segments written, in order.
     pub written: u64,
     /// Bytes written.
     pub bytes: u64,
-    /// SHA-256 of what was written, where [`Fetch::sha256`] says what it has to be.
+    /// SHA-256 of the written bytes, if [`Fetch::sha256`] is set.
     pub sha256: Option<Digest>,
-    /// Time from the first question to the end.
+    /// Time from the first Interest to the end.
     pub span: Duration,
-    /// Time of that until the first segment was there.
+    /// Time until the first segment.
     pub finding: Duration,
-    /// Data whose digest was wrong, and which were asked for again.
+    /// Data with a wrong digest, which were requested again.
     pub damaged: u64,
-    /// Data with a signature of another kind, which nobody verified.
+    /// Data with another kind of signature, which was not verified.
     pub unverified: u64,
-    /// Data that came so early that there was no room for them.
+    /// Data that were dropped because too much waited for an earlier segment.
     pub early: u64,
-    /// Interests that were refused because there is no route.
+    /// NACKs with the reason no route.
     pub no_route: u64,
-    /// The maximum window that the law had, in bytes; zero where it had none.
+    /// Maximum window of the law, in bytes; zero if it has none.
     pub window_max: Bytes,
     /// The window at the end.
     pub window: Bytes,
-    /// What went over the face.
+    /// Counters of the face.
     pub traffic: Traffic,
-    /// What the consumer reported.
+    /// Counters of the consumer.
     pub meter: Meter,
 }
 

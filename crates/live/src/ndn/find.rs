@@ -9,29 +9,29 @@ use super::{Control, Face, Failure, Transport};
 /// How the version of a file is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discovery {
-    /// By its metadata, as ndnd and ndn-tools have them.
+    /// By its metadata, as in ndnd and ndn-tools.
     #[default]
     Metadata,
-    /// By whatever segment comes first below the name.
+    /// By the first segment that arrives below the name.
     Prefix,
-    /// The name is the whole: segments stand right below it.
+    /// The name is complete: segments are directly below it.
     None,
 }
 
-/// A file that was found.
+/// The result of the discovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The name of which its segments are one component longer.
+    /// The name of segments without their number.
     pub(super) name: Name,
     /// Number of the last segment.
     pub(super) last: u64,
-    /// Its size, where that is told.
+    /// Its size, if known.
     pub(super) size: Option<u64>,
     /// The first segment, a Data packet.
     pub(super) first: Vec<u8>,
 }
 
-/// One second, and three more tries of as long [ndnd: object, client_consume].
+/// One second, with three retransmissions [ndnd: object, client_consume].
 const PATIENCE: Patience = Patience { tries: 4, each: Duration::from_secs(1) };
 
 /// Finds the newest version of `name`, or the one that the name says, and fetches its first segment.

@@ -34,34 +34,34 @@ pub use transport::{Transport, TransportError};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What another thread may ask of a fetch or a producer that runs, and see of it.
+/// A handle by which other threads observe and stop a fetch or a producer.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
-    /// Bytes that are there, in order; of a producer, bytes of content sent.
+    /// Bytes received in order; of a producer, bytes of content sent.
     pub bytes: AtomicU64,
-    /// Bytes of the whole; 0 while that is not known.
+    /// Bytes of the object; 0 while unknown.
     pub whole: AtomicU64,
-    /// Segments that came; of a producer, Interests that came.
+    /// Segments received; of a producer, Interests received.
     pub segments: AtomicU64,
-    /// Segments asked for again.
+    /// Retransmitted Interests.
     pub again: AtomicU64,
-    /// The prefix is registered, or the version is found.
+    /// Whether the prefix is registered, or the version is known.
     pub ready: AtomicBool,
 }
 
 impl Control {
-    /// Nothing is asked yet.
+    /// Without requests.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks it to end soon.
+    /// Requests the end.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to end.
+    /// Whether the end was requested.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use sha2::{Digest as _, Sha256};
 
-/// Writes segments in their order, and holds those that came too early.
+/// Writes segments in order, and stores those that arrived early.
 pub(super) struct InOrder<'w> {
     out: &'w mut dyn Write,
     /// The next segment to be written.
@@ -15,22 +15,22 @@ pub(super) struct InOrder<'w> {
     held: usize,
     /// Bytes written.
     written: u64,
-    /// Of what was written, where somebody wants to know.
+    /// SHA-256 of the written bytes, if requested.
     digest: Option<Sha256>,
 }
 
-/// What became of a segment.
+/// The result of adding a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is kept.
+    /// It was written or stored.
     Taken,
-    /// It is there already.
+    /// It is a duplicate.
     Known,
-    /// There is no room for it before an earlier one comes.
+    /// It is too early to be stored.
     TooEarly,
 }
 
-/// Most bytes held for earlier segments. Our choice: a window of 64 MiB is that of 10 Gbit/s over 50 ms.
+/// Maximum number of stored bytes. Our choice: 64 MiB is the window of 10 Gbit/s over 50 ms.
 const MAX_HELD: usize = 64 << 20;
 
 impl<'w> InOrder<'w> {

@@ -13,42 +13,42 @@ use wire::ndn::{
 use super::ask::{LOOK, Patience, ask, mix};
 use super::{Control, Face, Failure, Traffic, Transport};
 
-/// What is to be served, and how.
+/// Settings of a producer.
 #[derive(Clone, Debug)]
 pub struct Serve {
     /// The name of the file, without a version.
     pub name: Name,
-    /// Its version: microseconds since 1970, or any number that grows.
+    /// Its version: microseconds since 1970, or any increasing number.
     pub version: u64,
     /// Bytes of a segment, from 1 to [`Serve::LONGEST_SEGMENT`].
     pub segment: usize,
-    /// For how long metadata are fresh, and so how late a new version may be noticed.
+    /// Freshness period of metadata, which is the maximum delay until a new version is noticed.
     pub freshness: Duration,
-    /// Register the prefix with the forwarder; otherwise somebody else has to.
+    /// Whether to register the prefix with the forwarder; otherwise it needs a route by other means.
     pub register: bool,
     /// Cost of the route that is registered.
     pub cost: u64,
-    /// Milliseconds since 1970 when it began; stands in the signatures of commands.
+    /// Milliseconds since 1970 at the start, for the signatures of commands.
     pub began_ms: u64,
 }
 
 impl Serve {
-    /// The longest segment, in bytes: with a long name and a signature it still is a packet.
+    /// Maximum size of a segment in bytes: with a long name and a signature it fits into a packet.
     pub const LONGEST_SEGMENT: usize = 8400;
 
-    /// Serves a file by this name and version as ndnd does: segments of 8000 bytes, fresh for 4 s [ndnd: object, client_produce].
+    /// Serves a file under this name and version as ndnd does: segments of 8000 bytes, fresh for 4 s [ndnd: object, client_produce].
     pub const fn new(name: Name, version: u64, began_ms: u64) -> Self {
         let freshness = Duration::from_secs(4);
         Self { name, version, segment: 8000, freshness, register: true, cost: 0, began_ms }
     }
 }
 
-/// What is served: bytes that can be read anywhere.
+/// Content to be served, with random access.
 pub trait Content {
-    /// How many there are. It must not change.
+    /// Size in bytes, which must not change.
     fn size(&self) -> u64;
 
-    /// Fills `into` with those from `offset` on; an error where they are not there.
+    /// Reads bytes from `offset` on, as many as fit into `into`. Fails if they are not available.
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()>;
 }
 
@@ -64,7 +64,7 @@ impl Content for Vec<u8> {
     }
 }
 
-/// A file, read as it is asked for.
+/// Content in a file, which is read on request.
 #[cfg(unix)]
 #[derive(Debug)]
 pub struct OnDisk {
@@ -74,7 +74,7 @@ pub struct OnDisk {
 
 #[cfg(unix)]
 impl OnDisk {
-    /// An open file. An error for what is not a plain file, of which the size is not known.
+    /// An open file. Fails for other than plain files, because their size is unknown.
     pub fn open(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -95,28 +95,28 @@ impl Content for OnDisk {
     }
 }
 
-/// What was served.
+/// The result of a producer.
 #[derive(Debug, Default)]
 pub struct Served {
-    /// Why it ended, if nobody asked for that.
+    /// Why it ended, unless it was stopped.
     pub failure: Option<Failure>,
-    /// Interests that came.
+    /// Interests received.
     pub interests: u64,
-    /// Segments sent, each as often as it was.
+    /// Segments sent, repetitions included.
     pub segments: u64,
     /// Bytes of content in them.
     pub bytes: u64,
     /// Metadata sent.
     pub metadata: u64,
-    /// Interests for what there is not.
+    /// Interests for unknown names.
     pub unknown: u64,
     /// Time from the first Interest to the last.
     pub span: Duration,
-    /// What went over the face.
+    /// Counters of the face.
     pub traffic: Traffic,
 }
 
-/// Serves `content` over `face` until `control` says stop. Panics where segments are longer than they may be.
+/// Serves `content` over `face` until `control` stops it. Panics if segments are longer than the maximum.
 pub fn serve<C: Transport>(
     face: &mut Face<C>,
     serve: &Serve,

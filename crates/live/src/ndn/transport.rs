@@ -5,49 +5,49 @@ use std::net::SocketAddr;
 
 use units::Time;
 
-/// Carries frames to the next forwarder and back, and has a clock. Sockets are one; tests have a network of their own.
+/// Moves frames to and from the next forwarder, and has a clock. Sockets are one implementation; tests have a simulated network.
 pub trait Transport {
-    /// The present instant, by a clock that is never set back. Only differences mean anything.
+    /// The present time of a monotonic clock. Only differences have a meaning.
     fn now(&mut self) -> Time;
 
-    /// Returns when a frame may have come, or at `until`.
+    /// Waits until a frame may have arrived, or until `until`.
     fn wait(&mut self, until: Time);
 
-    /// Gives frames that have come to `take`, some at a time; false when there were none.
+    /// Passes received frames to `take`, some at a time. Returns false if there were none.
     fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, TransportError>;
 
-    /// Hands over a frame. What the system does not take at once waits for [`Transport::flush`]; false where there is no room for it any more,
-    /// and it is lost.
+    /// Sends a frame. If the system does not accept it now, it waits for [`Transport::flush`]. Returns false if there is no room and the
+    /// frame is lost.
     fn send(&mut self, frame: &[u8]) -> Result<bool, TransportError>;
 
-    /// Gives the system what waits, as far as it takes it.
+    /// Passes waiting frames to the system, as far as it accepts them.
     fn flush(&mut self) -> Result<(), TransportError>;
 
-    /// Whether so much waits that nothing more should be made before it is gone.
+    /// Whether too much waits, so that no more frames should be made.
     fn is_full(&self) -> bool;
 
-    /// The longest frame, in bytes.
+    /// Maximum frame size in bytes.
     fn mtu(&self) -> usize;
 
-    /// Whether the other end is on this host, as far as the forwarder is concerned.
+    /// Whether the other end is on this host in the view of the forwarder.
     fn is_local(&self) -> bool;
 
-    /// Addresses of this end and of the other; `None` where there are none, as of a stream. For captures.
+    /// Addresses of both ends; `None` if there are none, as of a stream. For captures.
     fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
         None
     }
 }
 
-/// Nothing is carried any more.
+/// Why a transport failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     /// The forwarder ended the connection.
     #[error("the forwarder closed the connection")]
     Closed,
-    /// What it sent is no packet, so that nobody knows where the next begins.
+    /// A frame is invalid, and the start of the next one is unknown.
     #[error("what comes is not NDN: {0}")]
     Malformed(wire::ndn::Malformed),
-    /// The system says no.
+    /// Error of the system.
     #[error("{0}")]
     System(#[from] io::Error),
 }

@@ -20,16 +20,16 @@ use crate::handshake::{Attempt, CallerHello, Listener, Place};
 use crate::session::{HEARS_OUT, POLL_INTERVAL, TxContext};
 use crate::{End, Platform};
 
-/// Its status is shown so often.
+/// Interval at which the status is published.
 const SHOW: Duration = Duration::from_millis(100);
-/// Callers beside those that stand at a node: some that come back before they were missed.
+/// Maximum number of callers beyond those at nodes, for agents that reconnect before a timeout.
 const SPARE: usize = 16;
 
-/// Runs a controller at the address of `platform` until it is told to stop. How it stood then.
+/// Runs a controller at the address of `platform` until it is stopped. Returns its status.
 ///
 /// # Errors
 ///
-/// Where the settings are wrong, before anything is sent.
+/// The settings are invalid.
 pub fn control(settings: Settings, platform: &mut impl Platform, control: &Control) -> Result<Stats, Error> {
     let mut hub = Hub::new(settings, platform, control)?;
     drive(&mut hub);
@@ -42,9 +42,9 @@ pub fn control(settings: Settings, platform: &mut impl Platform, control: &Contr
 struct Member {
     caller: [u8; KEY],
     channel: Channel,
-    /// Where it stands, when it has said so.
+    /// Its node, when it is known.
     node: Option<NodeId>,
-    /// It has gone, or is told to, and is answered until then.
+    /// Its session is closed or being closed, and is answered until then.
     gone: Option<Time>,
 }
 
@@ -61,7 +61,7 @@ struct Hub<'a, O> {
     listener: Listener,
     /// By the number of the session.
     members: BTreeMap<u32, Member>,
-    /// Who stood last at each node.
+    /// The last caller at each node.
     last: BTreeMap<NodeId, [u8; KEY]>,
     begun: u32,
     unknown: u64,
@@ -173,7 +173,8 @@ impl<'a, O: Platform> Hub<'a, O> {
 
     // ---- the machine
 
-    /// Gives the machine something, and sends what it says. What is for nobody who is there is lost, as on a link that is down.
+    /// Gives the state machine an input, and sends its messages. Messages to agents that are not connected are lost, as on a link that is
+    /// down.
     fn give(&mut self, input: RouterInput<'_>, now: Time) {
         let Self { machine, random, out, stats, .. } = self;
         let mut cx = Cx::new(now, ME, FlowId(u32::MAX), random, &mut stats.meter, out);
@@ -192,7 +193,7 @@ impl<'a, O: Platform> Hub<'a, O> {
         self.out.outbox.clear();
     }
 
-    /// Starts over, as one that comes back from the dead: it asks everybody which orders are in force.
+    /// Restarts the state machine, which asks all agents for the orders in force.
     fn begin_again(&mut self, now: Time) {
         // the parameters were accepted before
         let Ok(app) = make_app(&self.settings) else { return };
@@ -201,7 +202,7 @@ impl<'a, O: Platform> Hub<'a, O> {
         self.give(RouterInput::Start, now);
     }
 
-    /// Whether an agent at this node may say so: it speaks of its own ports, and of prefixes that there are.
+    /// Whether a message is valid from this node: about its own ports and known prefixes.
     fn fits(&self, said: &Said, node: NodeId) -> bool {
         let network = &self.settings.network;
         match said.frame {

@@ -23,16 +23,16 @@ use crate::{Limits, Refused, Secret, Traffic, Watch};
 pub use control::control;
 pub(crate) use southbound::{Received, SouthboundChannel};
 
-/// What a controller is set up with.
+/// The configured network of a controller.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
-    /// Nodes, links, who serves what, next hops.
+    /// Nodes, links, producers, next hops.
     pub net: Net,
-    /// Names of the nodes, by node: agents say at which they stand.
+    /// Names of the nodes, which agents announce.
     pub nodes: Vec<String>,
-    /// Names of links, by port: forwarders have links of these names.
+    /// Names of links, by port; forwarders have links with these names.
     pub links: Vec<String>,
-    /// Prefixes that somebody serves, as they are named outside.
+    /// Names of producers' prefixes.
     pub prefixes: Vec<(NameId, Name)>,
 }
 
@@ -71,45 +71,45 @@ impl Network {
     }
 }
 
-/// All that a controller is told before it begins.
+/// The settings of a controller.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The network.
     pub network: Network,
-    /// The scheme whose part decides.
+    /// The scheme of the control app.
     pub app: String,
     /// Its parameters.
     pub app_params: ParamList,
-    /// What the app assumes as the size of a Data packet on the wire.
+    /// Assumed size of a Data packet on the wire.
     pub data: Bytes,
-    /// Periods and times.
+    /// Settings of the state machine.
     pub config: Config,
-    /// What only the controller and its agents know.
+    /// The key of the controller and its agents.
     pub secret: Secret,
-    /// Times of sessions.
+    /// Timeouts of sessions.
     pub limits: Limits,
-    /// What the app's random stream begins with.
+    /// The seed of the app's random stream.
     pub seed: u64,
 }
 
-/// How a controller stands.
+/// Counters of a controller.
 #[derive(Clone, Debug)]
 pub struct Stats {
     /// Nodes with an agent.
     pub nodes: Vec<NodeStats>,
-    /// What the machine and its app counted.
+    /// Counters of the state machine and its app.
     pub meter: Meter,
-    /// Orders that nobody has acknowledged yet.
+    /// Orders without an acknowledgement.
     pub open_orders: usize,
-    /// How often the machine began: once, and again each time that a forwarder had lost its orders.
+    /// Starts of the state machine: one, plus one per forwarder that had lost its orders.
     pub begun: u32,
     /// Callers that named a node without an agent.
     pub unknown: u64,
     /// All datagrams sent.
     pub sent: Traffic,
-    /// All datagrams that came and were right.
+    /// All valid datagrams received.
     pub received: Traffic,
-    /// Datagrams that came and were of no use.
+    /// Discarded datagrams.
     pub refused: Refused,
 }
 
@@ -118,25 +118,25 @@ pub struct Stats {
 pub struct NodeStats {
     /// Its name.
     pub name: String,
-    /// Where its agent is; `None` where nothing is heard of it.
+    /// Address of its agent; `None` if it is not connected.
     pub at: Option<SocketAddr>,
-    /// Load of each of its ports in the latest status, in millionths, by the names of their links.
+    /// Load of each of its ports in the latest status, in millionths, with the name of the link.
     pub loads: Vec<(String, u32)>,
 }
 
-/// What another thread may ask of a controller that runs, and see of it.
+/// A handle by which other threads observe and stop a controller.
 pub type Control = Watch<Stats>;
 
-/// Why there can be no such controller.
+/// Why a controller cannot be made.
 #[derive(Debug)]
 pub enum Error {
-    /// A parameter of the app is wrong.
+    /// A parameter of the app is invalid.
     Param(ParamError),
-    /// There is no scheme of that name with a part in controllers.
+    /// There is no scheme with this name that has an app.
     NoApp(String),
-    /// What this node has to be told does not fit into one datagram, or has names that are too long.
+    /// The task of this node does not fit into one datagram, or has names that are too long.
     TooLarge(String),
-    /// A prefix has no name outside.
+    /// A prefix has no name.
     NoName(NameId),
 }
 

@@ -4,30 +4,30 @@ use std::collections::BTreeMap;
 
 use raptorq::{EncodingPacket, ObjectTransmissionInformation, PayloadId, SourceBlockDecoder};
 
-/// Where symbols of open blocks go when memory is short: the partial file.
+/// Storage of symbols of incomplete blocks when memory is short: the partial file.
 pub(super) trait Shelf {
-    /// Keeps `bytes` of `block`, from `offset` bytes on.
+    /// Stores `bytes` of `block` at `offset`.
     fn put(&mut self, block: u32, offset: usize, bytes: &[u8]) -> std::io::Result<()>;
-    /// Gives them back.
+    /// Reads them back.
     fn get(&mut self, block: u32, offset: usize, bytes: &mut [u8]) -> std::io::Result<()>;
 }
 
-/// What a symbol did.
+/// The result of a symbol.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It was of use.
+    /// It was new.
     Useful,
-    /// It was there already.
+    /// It was a duplicate.
     Useless,
-    /// There was no room for it: it must be retransmitted.
+    /// There was no room: it must be retransmitted.
     Unkept,
-    /// It completed its block, whose bytes are these.
+    /// It completed its block, with these bytes.
     Complete(Box<[u8]>),
     /// It completed its block, whose bytes are on the shelf.
     Shelved,
 }
 
-/// Blocks that are being put together.
+/// Incomplete blocks.
 #[derive(Debug)]
 pub(super) struct Assembly {
     symbol_bytes: usize,
@@ -50,7 +50,7 @@ struct Open {
     coded: Vec<(u32, Box<[u8]>)>,
 }
 
-/// The most blocks that are open at once.
+/// Maximum number of incomplete blocks.
 const MAX_OPEN: usize = 1 << 16;
 
 impl Assembly {
@@ -148,8 +148,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Gives up coded symbols of the highest blocks while there are too many. False when those were of `block`, which just got one.
-    /// The lowest block keeps its own, so it is completed sooner or later.
+    /// Drops coded symbols of the highest blocks while there are too many. Returns false if those of `block` were dropped. The lowest block
+    /// keeps its symbols, so that it will be complete at some time.
     fn make_room(&mut self, block: u32) -> bool {
         let mut kept = true;
         while self.repair_bytes > self.max_bytes {
@@ -222,7 +222,7 @@ impl Open {
         fresh
     }
 
-    /// Works out the block from what is there [RFC6330 §5.4]; `None` when one symbol more is needed.
+    /// Decodes the block [RFC6330 §5.4]; `None` if one more symbol is needed.
     fn decode(&self, slab: &[u8], symbol_bytes: usize) -> Option<Box<[u8]>> {
         let own = (0..u32::from(self.symbols)).filter(|number| self.has_own(*number)).map(|number| {
             let at = number as usize * symbol_bytes;

@@ -17,20 +17,20 @@ use super::messages::Message;
 use super::{Kind, Layout, Manifest, Tally, tree};
 use crate::content::{ByteSource, Status, Waits};
 
-/// The sending side.
+/// The sending side of a byte stream.
 pub struct Bytes {
     shared: Arc<Shared>,
     id: u64,
     /// What only the receiver and this end know in this session.
     binding: [u8; HASH],
     tally: Arc<Tally>,
-    /// How much the receiver had when the session began; none before it said so.
+    /// How much the receiver had at the start of the session; `None` before its report.
     base: Option<u64>,
     whole: bool,
     /// Bytes that were acknowledged, over all sessions.
     acknowledged: u64,
     failed: Option<String>,
-    /// It failed because the receiver needs what is no longer kept.
+    /// It failed because the receiver needs data that are no longer stored.
     gone: bool,
 }
 
@@ -53,13 +53,13 @@ struct Ring {
     length: u64,
 }
 
-/// Bytes of a pipe that are kept.
+/// Maximum number of stored bytes of a pipe.
 const KEPT: usize = 16 << 20;
 /// Bytes of a record.
 const RECORD: usize = 16 << 10;
 
 impl Bytes {
-    /// What a program writes, read by a thread; says what it is. `id` is a number by chance.
+    /// Reads the output of a program in a thread. Returns the manifest as well. `id` is random.
     pub fn of_pipe(
         mut from: Box<dyn Read + Send>,
         name: &str,
@@ -73,8 +73,7 @@ impl Bytes {
         Self::of_ring(shared, name, id, tally)
     }
 
-    /// The same of bytes that are there already, without a thread. Panics where they are more than are kept of a pipe, 16 MB with their
-    /// lengths.
+    /// The same for bytes in memory, without a thread. Panics above 16 MB including lengths.
     pub fn of_memory(mut from: &[u8], name: &str, id: u64, tally: Arc<Tally>) -> (Self, Manifest) {
         let records = from.len() / RECORD + 1;
         assert!(from.len() + records * 2 + RECORD + 2 + HASH <= KEPT, "nobody would ever make room");

@@ -7,13 +7,13 @@ use wire::stream::{KEY, Reason};
 use crate::Pace;
 use crate::content::{ByteSource, Payload, Status, Waits};
 
-/// At most this many bytes are sent at once after a pause.
+/// Maximum burst after a pause.
 const BURST: Duration = Duration::from_millis(2);
 
-/// Bytes of a byte stream are released so many at a time, at least.
+/// Minimum number of bytes of a byte stream that are released at a time.
 const MIN: u64 = 1000;
 
-/// What `inner` gives, at a limited rate.
+/// The content of `inner` at a limited rate.
 pub struct Capped<T> {
     inner: T,
     rate: Rate,
@@ -27,7 +27,7 @@ pub struct Capped<T> {
 }
 
 impl<T> Capped<T> {
-    /// `inner` at no more than `rate`, where packets have `beside` bytes more than their content.
+    /// `inner` at `rate` at most. `beside` is the size of a packet without content.
     pub fn new(inner: T, rate: Rate, beside: u64) -> Self {
         Self { inner, rate, beside, next_at: Time::ZERO, released: 0, since: None }
     }

@@ -16,20 +16,20 @@ use super::work::{Behind, Work};
 use super::{Kind, Manifest, Tally, TransferError};
 use crate::content::{MAX_MESSAGE_BYTES, Sink, Status, Waits};
 
-/// Where what is received goes.
+/// The destination of received data.
 pub enum Into {
-    /// Into a folder, under the name that the sender proposes or another.
+    /// A folder, under the name that the sender proposes or another.
     Folder {
-        /// The folder. It must be there.
+        /// The folder, which must exist.
         path: PathBuf,
         /// Another name.
         name: Option<String>,
-        /// A file that is there already is replaced, once the new one is whole.
+        /// Whether an existing file is replaced when the new one is complete.
         replace: bool,
-        /// Who this receiver is, where it calls the sender.
+        /// The identity of this receiver, if it calls the sender.
         me: Option<Identity>,
     },
-    /// To a program, in order.
+    /// A program, in order.
     Pipe(Box<dyn Write + Send>),
 }
 
@@ -55,14 +55,14 @@ pub struct Collector {
     urgent: bool,
 }
 
-/// A receiver that gets nothing says where it stands so often, and so often until the first packet comes.
+/// Interval of reports of a receiver without data, and before the first packet.
 const SAID_AGAIN: Duration = Duration::from_millis(250);
 const SAID_AT_FIRST: Duration = Duration::from_millis(25);
-/// How long after a full pipe was found it is tried again.
+/// Interval at which a full pipe is tried again.
 const PIPE_AGAIN: Duration = Duration::from_millis(2);
 
 impl Collector {
-    /// A receiver of whatever is announced first.
+    /// A receiver of the first announced object.
     pub fn new(into: Into, tally: Arc<Tally>) -> Self {
         Self {
             into: Some(into),
@@ -81,13 +81,12 @@ impl Collector {
         }
     }
 
-    /// What is being received, once that was said.
+    /// The manifest, when it is known.
     pub fn manifest(&self) -> Option<&Manifest> {
         self.work.as_ref().map(|work| &work.manifest)
     }
 
-    /// A receiver of what `manifest` describes: it says what it has of it before the first packet comes. What cannot be kept is taken and
-    /// refused in a sentence.
+    /// A receiver of `manifest`, which reports what it has before the first packet. If it cannot be stored, it is refused with a message.
     pub fn of(manifest: Manifest, into: Into, tally: Arc<Tally>) -> Self {
         let mut collector = Self::new(into, tally);
         if let Err(error) = collector.on_announce(manifest) {

@@ -21,14 +21,14 @@ use super::tree;
 use super::{Kind, Manifest, Store, Tally, Whole};
 use crate::content::{Payload, Status, Waits};
 
-/// Whom a fountain waits for.
+/// The receivers that a fountain waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receivers {
-    /// Nothing but announcements leaves before so many are there, and nothing is whole before so many have the whole.
+    /// Minimum number of receivers before the first data, and of complete receivers before the end.
     pub min: usize,
 }
 
-/// A source of symbols.
+/// The sending side: a source of symbols.
 pub struct Fountain {
     manifest: Manifest,
     store: Box<dyn Store>,
@@ -148,18 +148,18 @@ impl Fountain {
         }
     }
 
-    /// Bytes of a symbol for packets whose content may have so many; `None` where they are too short.
+    /// Size of a symbol for packets with `room` bytes of content; `None` if they are too short.
     pub fn symbol_bytes(room: usize) -> Option<u16> {
         let bytes = room.checked_sub(SYMBOL_HEADER)?.min(9000);
         u16::try_from(bytes).ok().filter(|bytes| *bytes >= 16)
     }
 
-    /// What is being sent.
+    /// The manifest of the object.
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// What each receiver said last: those that could not take it.
+    /// The messages of receivers that could not accept it.
     pub fn refusals(&self) -> Vec<(EndpointId, String)> {
         let said = |(peer, state): (&EndpointId, &Peer)| state.failed.clone().map(|why| (*peer, why));
         self.peers.iter().filter_map(said).collect()

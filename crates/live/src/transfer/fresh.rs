@@ -11,24 +11,26 @@ use nix::fcntl::OFlag;
 use super::TransferError;
 use super::names::{PART, STATE};
 
-/// Makes a file that is not there yet (`O_CREAT | O_EXCL`: a link in its place is not followed).
+/// Makes a new file (`O_CREAT | O_EXCL`: a link in its place is not followed).
 ///
 /// # Errors
-/// Something of this name is there, whatever it is, or the system refuses.
+///
+/// Something with this name exists, or the system refuses.
 pub(super) fn create(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).custom_flags(OFlag::O_NOFOLLOW.bits());
     options.open(path)
 }
 
-/// Opens a file that an earlier attempt left. Refuses links, and files with a second name (a hard link): what is written would
-/// reach another file.
+/// Opens a file of an earlier attempt. Refuses symbolic links, and files with a second name (hard links), because the data would reach
+/// another file.
 ///
 /// # Errors
-/// It is not a plain file of one name, or cannot be opened.
+///
+/// It is not a plain file with one name, or cannot be opened.
 pub(super) fn reopen(path: &Path) -> Result<File, TransferError> {
     let refused = |what: &str| Err(TransferError::Refused(format!("{} {what}", path.display())));
-    // nobody waits for the other end of a named pipe
+    // does not wait for the other end of a named pipe
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let opened = OpenOptions::new().read(true).write(true).custom_flags(flags.bits()).open(path);
     let file = match opened {
@@ -59,10 +61,11 @@ pub(super) fn create_or_reopen(path: &Path) -> Result<File, TransferError> {
     }
 }
 
-/// Gives the file at `part` its final name, on disk when this returns. Where `replace` is false nothing that came meanwhile is replaced.
+/// Renames the file at `part` to its final name and syncs it to disk. If `replace` is false, nothing that was made meanwhile is replaced.
 ///
 /// # Errors
-/// Something of the final name is there and is not to be replaced, or the system refuses.
+///
+/// Something with the final name exists and may not be replaced, or the system refuses.
 pub(super) fn publish(file: &File, part: &Path, whole: &Path, replace: bool) -> Result<(), TransferError> {
     file.sync_all().map_err(TransferError::at(part))?;
     if replace {
@@ -84,7 +87,7 @@ pub(super) fn publish(file: &File, part: &Path, whole: &Path, replace: bool) -> 
     Ok(())
 }
 
-/// Has the system write a folder's entries to disk. Some file systems have no such call; nothing is lost by that but the guarantee.
+/// Syncs the entries of a folder to disk. On file systems without this call only the guarantee is lost.
 fn sync_folder(of: &Path) {
     let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let _ = File::open(folder).and_then(|folder| folder.sync_all());

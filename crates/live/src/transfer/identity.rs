@@ -11,12 +11,12 @@ use super::names::STATE;
 use super::partial::MAGIC;
 use crate::Platform;
 
-/// Who a receiver is to the sender that it calls.
+/// The identity of a receiver for the sender that it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Drawn by chance: what makes the name that it calls itself by ([`crate::Settings::caller`]), and nobody else's.
+    /// A random private key, from which its public identity is derived ([`crate::Settings::caller`]).
     pub secret: [u8; KEY],
-    /// Whom it calls.
+    /// The sender.
     pub sender: SocketAddr,
 }
 
@@ -24,8 +24,8 @@ pub struct Identity {
 pub(super) const IDENTITY: usize = KEY + 22;
 
 impl Identity {
-    /// That of a receiver that called `sender`, put what came into `folder`, under `name` if it was told one, and ended before it was
-    /// whole; otherwise a new one. A receiver that still runs keeps its own.
+    /// The identity of an earlier receiver that called `sender`, stored data in `folder` under `name`, if given, and ended before it was
+    /// complete; otherwise a new one. The identity of a running receiver is not used.
     pub fn of(folder: &Path, name: Option<&str>, sender: SocketAddr, platform: &mut impl Platform) -> Self {
         let left = Self::left(folder, name, sender);
         left.unwrap_or_else(|| {

@@ -1,10 +1,10 @@
 //! Layout of an object: blocks of symbols.
 
-/// How an object is cut: into blocks of this many symbols, each symbol as long as fits into a packet. The last block has fewer, and its last
-/// symbol is filled up with zeros.
+/// The division of an object into blocks of symbols. A symbol fits into a packet. The last block has fewer symbols, and its last symbol is
+/// padded with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of the object; `None` while it is still being produced. Blocks are then all full.
+    /// Bytes of the object; `None` while it is produced. Then all blocks are full.
     pub length: Option<u64>,
     /// Bytes of a symbol.
     pub symbol_bytes: u16,
@@ -46,7 +46,7 @@ const MAX_BLOCKS: u64 = (1 << LEVEL_AT) - 1;
 const SYMBOL_BYTES: std::ops::RangeInclusive<u16> = 16..=9000;
 
 impl Layout {
-    /// Of a file of `length` bytes.
+    /// The layout of a file of `length` bytes.
     pub fn of_file(length: u64, symbol_bytes: u16) -> Self {
         let symbols = length.div_ceil(u64::from(symbol_bytes));
         let mut block_symbols = FILE_SYMBOLS;
@@ -56,13 +56,13 @@ impl Layout {
         Self { length: Some(length), symbol_bytes, block_symbols }
     }
 
-    /// Of a stream whose end is not known.
+    /// The layout of a stream without a known end.
     pub const fn of_stream(symbol_bytes: u16) -> Self {
         Self { length: None, symbol_bytes, block_symbols: STREAM_SYMBOLS }
     }
 
-    /// Whether it can be: nobody is made to hold more than 36 MB for a block or 512 MB for
-    /// the hashes of blocks, 32 bytes each: of a file of 1 GB that is 0.1 MB.
+    /// Whether it is within limits: at most 36 MB per block and 512 MB for the hashes of blocks, of 32 bytes each; for a file of 1 GB the
+    /// hashes take 0.1 MB.
     pub fn possible(&self) -> bool {
         let blocks = self.length.unwrap_or(0) / self.block_bytes().max(1) as u64;
         SYMBOL_BYTES.contains(&self.symbol_bytes)
@@ -75,7 +75,7 @@ impl Layout {
         usize::from(self.symbol_bytes) * usize::from(self.block_symbols)
     }
 
-    /// How many blocks there are; the maximum number there can be while the length is not known.
+    /// Number of blocks; the maximum possible number while the length is unknown.
     pub fn blocks(&self) -> u32 {
         let blocks = self.length.map_or(u64::MAX, |length| length.div_ceil(self.block_bytes() as u64));
         u32::try_from(blocks).unwrap_or(u32::MAX)

@@ -19,23 +19,23 @@ use super::{Kind, Layout, Manifest, Tally};
 use crate::Pace;
 use crate::content::{MAX_MESSAGE_BYTES, Payload, Sink, Status, Waits};
 
-/// Pieces that are kept: unsent, or sent and still worth something.
+/// Maximum number of pieces that wait, or were sent and are within their deadline.
 const KEPT: usize = 8192;
-/// Pieces between the reading thread and the session.
+/// Maximum number of pieces between the reading thread and the session.
 const READ: usize = 256;
-/// How often it is looked whether there is something to send.
+/// Interval at which a source checks for new pieces.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Between announcements before and after all have spoken; between sayings of the end.
+/// Interval of announcements before and after all receivers have reported; interval of repetitions of the end.
 const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 const END_EVERY: Duration = Duration::from_millis(50);
-/// A receiver says where it stands so often, and at once when something is missing, but not more often than this.
+/// Interval of a receiver's reports, and the minimum interval when pieces are missing.
 const SAID_AGAIN: Duration = Duration::from_millis(200);
 const SAID_AT_MOST: Duration = Duration::from_millis(10);
-/// A missing piece is asked for again after this.
+/// Time after which a missing piece is requested again.
 const ASKED_AGAIN: Duration = Duration::from_millis(60);
-/// The rate of the content is measured for this share of the deadline before the first packet, and no longer than this.
+/// Duration of the measurement of the content's rate: this fraction of the deadline, and at most this long.
 const MEASURED: (u64, Duration) = (5, Duration::from_millis(100));
-/// A receiver that lacks this many pieces before its first one came late: it begins there, and says that it missed them.
+/// If this many pieces before the first received one are missing, the receiver starts at that one and counts the others as missed.
 const BEGINNING: u64 = 64;
 
 /// The sending side.
@@ -73,8 +73,8 @@ struct Peer {
 }
 
 impl LiveStream {
-    /// Reads `from` in a thread of its own. Pieces are as long as packets with `room` bytes of content permit, or as long as what the
-    /// program writes at a time. `id` is a number by chance.
+    /// Reads `from` in a thread. Pieces are as long as packets with `room` bytes of content allow, or as a write of the program. `id` is
+    /// random.
     pub fn new(
         mut from: Box<dyn Read + Send>,
         name: &str,
@@ -109,7 +109,7 @@ impl LiveStream {
         room.saturating_sub(CHUNK_HEADER).clamp(1, 9000)
     }
 
-    /// Takes pieces from a channel, none longer than packets with `room` bytes of content permit; it ends when nobody can send any more.
+    /// Takes pieces from a channel, each at most as long as packets with `room` bytes of content allow; it ends when the channel is closed.
     pub fn of_pieces(
         from: Receiver<Vec<u8>>,
         name: &str,
@@ -149,7 +149,7 @@ impl LiveStream {
         }
     }
 
-    /// What it says of itself.
+    /// The manifest of the stream.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -321,9 +321,9 @@ impl Payload for LiveStream {
     }
 }
 
-/// The receiving side: gives pieces out in order, each at the latest when it is as old as its deadline says.
+/// The receiving side: delivers pieces in order, each at its deadline at the latest.
 ///
-/// Ages are told by the fastest piece so far: as old as the sender's clock said, plus what others took longer.
+/// The age of a piece is its time by the sender's clock, relative to the fastest piece so far.
 pub struct Playout {
     tally: Arc<Tally>,
     outflow: Outflow,

@@ -4,31 +4,31 @@ use units::Duration;
 
 use super::Layout;
 
-/// What kind of object it is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file, known as a whole before it is sent.
+    /// A file of known content.
     File,
-    /// Bytes of a program, of unknown number, all of which count.
+    /// The output of a program of unknown length, all of which is delivered.
     Stream,
-    /// A live stream: bytes of a program, each useful until this deadline after it was made.
+    /// A live stream: the output of a program, with a deadline for each piece.
     Live(Duration),
 }
 
-/// What is being sent.
+/// The description of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// What kind of object it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Distinguishes this object from others: of a file the beginning of its hash, otherwise a number by chance.
+    /// Identifies the object: the beginning of the hash of a file, otherwise a random number.
     pub id: u64,
-    /// What the file is called, as the sender proposes.
+    /// The name that the sender proposes.
     pub name: String,
-    /// How it is cut.
+    /// Its division into blocks.
     pub layout: Layout,
-    /// Of a file the root of the tree of its blocks' hashes, of a stream the BLAKE3 hash of all its bytes once it is known.
+    /// Of a file the root of the Merkle tree of its blocks, of a stream the BLAKE3 hash when it is known.
     pub hash: Option<[u8; 32]>,
-    /// How often a receiver reports.
+    /// Interval of a receiver's reports.
     pub report_every: Duration,
 }
 
@@ -36,7 +36,7 @@ pub struct Manifest {
 const VERSION: u8 = 2;
 /// Bytes before the name.
 const FIXED: usize = 64;
-/// Reports are no rarer than this.
+/// Maximum interval of reports.
 const LONGEST_REPORT: Duration = Duration::from_secs(60);
 
 impl Manifest {
@@ -74,7 +74,7 @@ impl Manifest {
         into.extend(name);
     }
 
-    /// Reads what [`Self::write`] wrote, and how many bytes that were; `None` for anything else, and for what nobody could hold.
+    /// Reads what [`Self::write`] wrote, with its length; `None` for other content, and for objects beyond the limits.
     pub fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let fixed: &[u8; FIXED] = bytes.first_chunk()?;
         let message = |at: usize| u64::from_be_bytes(std::array::from_fn(|n| fixed[at + n]));
@@ -100,7 +100,7 @@ impl Manifest {
         (whole && layout.possible()).then_some((manifest, end))
     }
 
-    /// Whether `other` is the same object: a report or a partial file of one is worth something for the other.
+    /// Whether `other` is the same object, so that a report or a partial file of one is valid for the other.
     pub fn same(&self, other: &Self) -> bool {
         let known = |manifest: &Self| (manifest.layout.length, manifest.hash);
         self.id == other.id

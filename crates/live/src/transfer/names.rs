@@ -1,31 +1,31 @@
 //! Validation of file names that the other end proposes.
 
-/// Why a name is not taken.
+/// Why a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Nothing, or longer than a file's name may be.
+    /// It is empty or too long.
     #[error("it has no letters, or more than 200 bytes")]
     Length,
     /// It leads to another folder, or could.
     #[error("it is not the name of a file but a path")]
     Path,
-    /// It would be a hidden file, or look like an option.
+    /// It starts like a hidden file or an option.
     #[error("it begins with a dot or a dash")]
     Beginning,
-    /// It holds letters that terminals obey or do not show.
+    /// It has control characters or invisible ones.
     #[error("it holds letters that are not shown")]
     Letters,
-    /// It ends as our own files of unfinished transfers do.
+    /// It ends like our files of unfinished transfers.
     #[error("it ends like an unfinished transfer")]
     Ending,
 }
 
-/// What ends the name of a file that is not whole yet.
+/// Suffix of an incomplete file.
 pub(crate) const PART: &str = ".thalweg-part";
-/// What ends the name of the list of its blocks.
+/// Suffix of the list of its blocks.
 pub(crate) const STATE: &str = ".thalweg-state";
 
-/// Whether a file may be called so: one plain name in the folder that was chosen, and visible as it is.
+/// Whether a file may have this name: one visible component.
 pub fn safe(name: &str) -> Result<(), Refused> {
     if name.trim().is_empty() || name.len() > LONGEST {
         return Err(Refused::Length);

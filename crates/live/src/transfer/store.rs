@@ -12,33 +12,33 @@ use super::tree::{Growing, Tree, split};
 use super::{Kind, Layout, Manifest, Tally, TransferError};
 use units::Duration;
 
-/// Blocks to send.
+/// The blocks of an object.
 pub trait Store: Send {
-    /// All blocks below are there by now.
+    /// One past the last block that is available.
     fn there(&mut self) -> u32;
 
-    /// Puts a block into `into`, filled up with zeros to whole symbols. False where it is not there, or no longer.
+    /// Reads a block into `into`, padded with zeros to whole symbols. Returns false if it is not available, or no longer.
     fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError>;
 
-    /// Blocks below will not be asked for again.
+    /// Blocks below `below` are no longer needed.
     fn release(&mut self, below: u32);
 
-    /// What the whole is, once that is known.
+    /// The properties of the complete object, when they are known.
     fn end(&mut self) -> Option<Whole>;
 }
 
-/// What a whole object is.
+/// The properties of a complete object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole {
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// Its hash: what [`Manifest::hash`] says.
+    /// Its hash, as in [`Manifest::hash`].
     pub hash: [u8; 32],
-    /// What is known only to who has all of it. It never travels as it is: receivers show that they know it.
+    /// A value that only an end with all data can compute. It is never sent; receivers prove that they know it.
     pub possession: [u8; 32],
 }
 
-/// Receivers report so often unless there are many.
+/// Interval of reports with few receivers.
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(50);
 
 /// A file's blocks, read when they are needed.
@@ -51,10 +51,11 @@ pub struct FileStore {
 }
 
 impl FileStore {
-    /// Opens a file and works out its hash; says what it is. `go_on` is asked now and then: when it says no, the answer is `None`.
+    /// Opens a file and computes its hash. Returns the manifest as well; `None` if `go_on`, which is called repeatedly, returns false.
     ///
     /// # Errors
-    /// The file cannot be read, or has no name that a receiver would take.
+    ///
+    /// The file cannot be read, or its name is not valid for receivers.
     pub fn open(
         path: &Path,
         name: &str,
@@ -167,7 +168,7 @@ impl Store for FileStore {
     }
 }
 
-/// A program's output, kept until every receiver has it. A thread reads, and waits while too much is kept.
+/// The output of a program, stored until every receiver has it. A thread reads, and waits while too much is stored.
 #[derive(Debug)]
 pub struct PipeStore {
     shared: Arc<Shared>,
@@ -195,7 +196,7 @@ struct Kept {
 const KEPT: usize = 24 << 20;
 
 impl PipeStore {
-    /// Reads `from` until its end; says what it is. `id` is a number by chance.
+    /// Reads `from` to its end. Returns the manifest as well. `id` is random.
     pub fn new(
         mut from: Box<dyn Read + Send>,
         name: &str,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Counters of one transfer, shared with whoever shows them.
+/// Counters of one transfer, for other threads.
 #[derive(Debug, Default)]
 pub struct Tally {
     total: AtomicU64,
@@ -28,38 +28,38 @@ struct Words {
     notes: Vec<String>,
 }
 
-/// What a [`Tally`] says at one instant.
+/// The values of a [`Tally`] at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// Bytes of the object; zero while that is not known.
+    /// Bytes of the object; zero while unknown.
     pub total: u64,
-    /// Bytes that are there: at a source, at the slowest receiver.
+    /// Bytes that have arrived; at a source, at the slowest receiver.
     pub done: u64,
-    /// Bytes whose hash has been worked out.
+    /// Bytes that were hashed.
     pub hashed: u64,
-    /// Symbols or pieces sent for the first time, made by the fountain code, and retransmitted.
+    /// Symbols or pieces sent for the first time, coded ones, and retransmitted ones.
     pub sent: [u64; 3],
-    /// Symbols or pieces of use, without use, and of which nothing could be kept.
+    /// New symbols or pieces, duplicates, and those without room.
     pub received: [u64; 3],
-    /// Receivers that are there or were, and how many of them have the whole.
+    /// Receivers up to now.
     pub receivers: u64,
-    /// Receivers that have the whole.
+    /// Receivers that have everything.
     pub whole: u64,
-    /// Pieces of a live stream that the source did not send, for they were too old.
+    /// Pieces of a live stream that the source dropped after their deadline.
     pub dropped: u64,
-    /// Pieces of a live stream that did not come in time.
+    /// Pieces of a live stream that arrived late or not at all.
     pub late: u64,
-    /// Pieces of a live stream that had been sent before this receiver was there.
+    /// Pieces of a live stream from before this receiver joined.
     pub missed: u64,
-    /// Blocks that were thrown away because their hash was wrong.
+    /// Blocks that were discarded because their hash was wrong.
     pub spoilt: u64,
-    /// What the object is called.
+    /// Name of the object.
     pub name: Option<String>,
-    /// Where it is, once it is there.
+    /// Its path, when it is complete.
     pub path: Option<String>,
-    /// Bytes that an earlier attempt had left.
+    /// Bytes of an earlier attempt.
     pub resumed: u64,
-    /// What else people should know, in sentences.
+    /// Messages for users.
     pub notes: Vec<String>,
 }
 

@@ -19,27 +19,27 @@ use super::{
 use crate::content::{ByteSource, Payload};
 use crate::{Cargo, Store};
 
-/// What a user wants to send.
+/// A request of a user to send.
 pub struct Task {
-    /// From where.
+    /// The source.
     pub from: Source,
-    /// What a receiver shall call it.
+    /// The name for receivers.
     pub name: String,
-    /// Of a live stream: the age at which a piece is worthless. Without one every byte is delivered.
+    /// Deadline of the pieces of a live stream. Without one every byte is delivered.
     pub deadline: Option<Duration>,
-    /// A limit on the rate.
+    /// A limit of the rate.
     pub rate: Option<Rate>,
     /// Bytes of a data packet with all headers, those of IP and UDP too.
     pub packet: u16,
     /// How the scheme carries data.
     pub transport: Transport,
-    /// A number by chance, for what has no hash.
+    /// A random number, for objects without a hash.
     pub id: u64,
-    /// Whom a group waits for.
+    /// The receivers that a group waits for.
     pub receivers: Receivers,
 }
 
-/// Where bytes come from.
+/// The source of the data.
 pub enum Source {
     /// A file.
     File(PathBuf),
@@ -54,11 +54,12 @@ const OUTER: u16 = 48;
 type Loaded<T> = Result<Option<(Box<T>, Manifest)>, TransferError>;
 
 impl Task {
-    /// Reads what must be known before the first packet, and answers what a session sends and what it says of it. `go_on` is asked now and
-    /// then: when it says no, the answer is `None`.
+    /// Reads what must be known before the first packet. Returns the content for a session, and the manifest for its offer; `None` if
+    /// `go_on`, which is called repeatedly, returns false.
     ///
     /// # Errors
-    /// It cannot be read or sent so; a sentence for people.
+    ///
+    /// A message for users: the source cannot be read or sent.
     pub fn load(
         self,
         tally: &Arc<Tally>,
@@ -139,17 +140,18 @@ impl Task {
     }
 }
 
-/// What an offer says of what comes, where it was made by [`Task::load`].
+/// The manifest in an offer that was made by [`Task::load`].
 pub fn offered(offer: &Offer) -> Option<Manifest> {
     Manifest::read(&offer.about).map(|(manifest, _)| manifest)
 }
 
-/// Where a session puts what is offered. `window` is what it holds of a byte stream beyond the bytes in order.
+/// The store of a session for an offer. `window` is the receive window of a byte stream.
 ///
-/// What cannot be kept is taken and refused in a sentence, so that the other side hears why.
+/// If the content cannot be stored, it is refused with a message to the other end.
 ///
 /// # Errors
-/// What is offered is nothing that we know; a sentence for people.
+///
+/// A message for users: the offer is not known.
 pub fn keep(offer: &Offer, into: Into, window: u32, tally: &Arc<Tally>) -> Result<Store, String> {
     let manifest = offered(offer).ok_or("what is offered is no file and no stream of `thalweg send`")?;
     let paced = offer.transport == Transport::Paced;

@@ -23,7 +23,7 @@ use super::settings::{MTU_LOCAL, Settings};
 use super::waits::Waits;
 use super::{Counts, Error, Frames, Limits, LinkSettings, Place};
 
-/// The machine, with any strategy and any link part of the catalogue.
+/// The state machine with any strategy and any link part of the catalogue.
 type Machine = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
 
 /// A forwarder.
@@ -34,83 +34,83 @@ pub struct Node {
     meter: Meter,
     out: Outputs,
     pub(super) ports: Vec<Port>,
-    /// How many of them are links.
+    /// Number of links among them.
     links: usize,
     places: BTreeMap<Place, u32>,
     table: Table,
     pub(super) routes: Routes,
-    /// What the content store took in, the first first: the machine does not tell what it gives up.
+    /// Stored Data in order of storage, because the state machine does not report removals.
     kept: VecDeque<Request>,
-    /// Bytes that wait in queues or are under way, of all ports.
+    /// Bytes that wait in queues or are on links, of all ports.
     held: usize,
-    /// What went over faces that have ended.
+    /// Counters of closed faces.
     ended: Counts,
-    /// The Data that the machine has in its hands.
+    /// The Data that the state machine is handling.
     at_hand: Option<Arc<[u8]>>,
     apps: Vec<App>,
-    /// What apps are given when the machine has returned.
+    /// Output for apps, delivered when the state machine has returned.
     for_apps: Vec<(usize, Vec<u8>)>,
-    /// The latest instant that the machine saw.
+    /// The latest instant of the state machine.
     latest: Time,
     pub(super) strays: Strays,
-    /// The agent of an SDN controller, where there is one.
+    /// The SDN agent, if there is one.
     pub(super) attached: Option<Box<Attached>>,
-    /// Requests that Data answer, kept so that nothing is allocated.
+    /// Requests that Data answer; kept to avoid allocation.
     matches: Vec<Request>,
 }
 
-/// What came and went no further than the driver.
+/// Counters of packets that did not reach the state machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strays {
-    /// Frames from places that are not listened to, or whose first frame is none.
+    /// Frames from unknown places, or from new ones without a valid packet.
     pub strangers: u64,
-    /// Data that nobody had asked for.
+    /// Data without a pending Interest.
     pub unsolicited: u64,
-    /// Refusals of what was not pending.
+    /// NACKs without a pending Interest.
     pub stale_nacks: u64,
     /// Interests refused because a limit was reached.
     pub full: u64,
-    /// Interests refused because their face, or strangers together, waited for as much as they may.
+    /// Interests refused because their face, or all strangers, had used their share.
     pub crowded: u64,
     /// Packets with names of too many components.
     pub long_names: u64,
-    /// Interests that had no hop left, or that stay on another host.
+    /// Interests without a hop left, or for a name of another host.
     pub out_of_scope: u64,
-    /// Commands that were carried out.
+    /// Executed commands.
     pub commands: u64,
-    /// Commands that were refused.
+    /// Refused commands.
     pub refused_commands: u64,
 }
 
-/// How a forwarder stands.
+/// Counters of a forwarder.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// What the machine counted.
+    /// Counters of the state machine.
     pub machine: ndn::Counters,
-    /// What went no further than the driver.
+    /// Counters of packets that did not reach the state machine.
     pub strays: Strays,
-    /// Names that are remembered, and the bytes of all that is kept under them.
+    /// Number of stored names, and bytes of everything stored under them.
     pub names: (usize, usize),
-    /// Bytes that wait in queues or are under way.
+    /// Bytes that wait in queues or are on links.
     pub queued: usize,
     /// Prefixes with routes.
     pub routes: usize,
-    /// What went over each place that is taken.
+    /// Per port in use.
     pub ports: Vec<PortStats>,
-    /// What went over all that were taken and are no longer.
+    /// Counters of closed ports.
     pub ended: Counts,
-    /// The agent of an SDN controller, where there is one.
+    /// The SDN agent, if there is one.
     pub agent: Option<AgentStats>,
 }
 
-/// What went over a place.
+/// Counters of a port.
 #[derive(Clone, Debug)]
 pub struct PortStats {
-    /// The link's name; for others, where they are.
+    /// Name of the link; for others the place.
     pub name: String,
-    /// What was counted.
+    /// Counters.
     pub counts: Counts,
-    /// Requests that it waits for.
+    /// Its pending requests.
     pub pending: usize,
 }
 
