@@ -335,3 +335,20 @@ def test_abstracts_are_judged_graph_by_graph():
     assert judged("AX-2", Samples(cases)) == "not reproduced"
     found = abstracts.coopcon(Samples(cases))
     assert found["ratio"].values == pytest.approx((1.2,) * abstracts.GRAPHS)
+
+
+def test_nearer_next_hops_lead_to_the_producer_without_a_circle():
+    tree = abstracts.tree("pcon, graph 1", Scale())
+    abstracts.nearer(tree)
+    for producer in tree["producers"]:
+        hops = {}
+        for route in tree["ndn"]["routes"]:
+            if route["prefix"] == producer["prefix"]:
+                hops.setdefault(route["at"], []).append(route["via"])
+        # every router but the producer's has some; what only leads to finished ones is finished itself
+        assert len(hops) == abstracts.ROUTERS - 1
+        finished = {producer["node"]}
+        for _ in hops:
+            finished |= {node for node, vias in hops.items() if finished.issuperset(vias)}
+        assert len(finished) == abstracts.ROUTERS
+    assert any(len(vias) > 1 for vias in hops.values())

@@ -6,8 +6,10 @@ two links, to others by degree, as BRITE's model of Barabási and Albert; five s
 
 from __future__ import annotations
 
+import heapq
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +98,35 @@ def tree(variant: str, _scale: Scale) -> Tree:
         ndn={**way.ndn, **({"store": STORE} if stores else {})},
         producers=producers,
     )
+
+
+def nearer(tree: Tree) -> None:
+    """Of all next hops only those stay that are nearer to the producer, so that no Interest takes a detour."""
+    near: dict[str, dict[str, float]] = {}
+    for link in tree["topology"]["links"]:
+        for one, other in (link["ends"], reversed(link["ends"])):
+            near.setdefault(one, {})[other] = float(link["delay"].split()[0])
+    tree["ndn"]["routes"] = [
+        {"at": node, "prefix": producer["prefix"], "via": hop, "cost": round(1e3 * (delay + away[hop]))}
+        for producer in tree["producers"]
+        for away in (_distances(near, producer["node"]),)
+        for node in near
+        for hop, delay in near[node].items()
+        if away[hop] < away[node]
+    ]
+
+
+def _distances(near: Mapping[str, Mapping[str, float]], start: str) -> dict[str, float]:
+    """Delays of the shortest paths to a node, in ms, by node."""
+    away: dict[str, float] = {}
+    known = [(0.0, start)]
+    while known:
+        delay, node = heapq.heappop(known)
+        if node not in away:
+            away[node] = delay
+            for other, more in near[node].items():
+                heapq.heappush(known, (delay + more, other))
+    return away
 
 
 def _delay_ms(made: Graph, a: int, b: int) -> float:

@@ -288,6 +288,7 @@ def steadiest(samples: Samples, sieve: str) -> Measured:
     return {
         "ndnsieve": found["ndnsieve"],
         "below_others": below(found["ndnsieve"], [found[way] for way in measures.OTHERS]),
+        **{way: found[way] for way in measures.OTHERS},
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._base import Tree
 from .._readings import Change, Option, Reading
+from . import abstracts
 from .keys import Key
 from .scenarios import SCENES
 
@@ -382,5 +383,23 @@ def _of_others() -> tuple[Reading, ...]:
                 ),
             ),
             default="yes",
+        ),
+        Reading(
+            "next-hops",
+            "Which next hops do routers have in the topologies of BRITE, of which abstracts of CoopCon and FleCom speak?",
+            (
+                Option(
+                    "all",
+                    "All that reach the producer, as R3 does in scenario 3, which is farther from it than R1 is: “divert"
+                    " traffic to alternative links” (§6.2.3).",
+                ),
+                Option(
+                    "nearer",
+                    "Those that are nearer to the producer: the abstracts say nothing of routes.",
+                    abstracts.nearer,
+                    (Key.GRAPHS,),
+                ),
+            ),
+            default="all",
         ),
     )
