@@ -207,3 +207,43 @@ def test_longer_tests_of_cvihis_are_measured_at_their_end():
     times = np.arange(1.0, 421.0)
     sample = {"times_s": times, "rate video": np.where(times <= 230, 2e6, 5e5), "tcp_until_s": 290.0}
     assert measures.last_minute(sample, 2000) == pytest.approx(0.25)
+
+
+def test_control_packets_of_mca_out_of_band_have_a_class_on_every_link():
+    from thalweg_papers.mca import readings, scenarios
+
+    tree = scenarios.chain("lossless", Scale())
+    readings.out_of_band(tree)
+    assert all(link["classes"] == [1, 1] for link in tree["topology"]["links"])
+    assert all(flow["params"] == {"control": "out_of_band"} for flow in tree["flows"])
+
+
+def test_access_delay_and_start_of_mca_change_what_they_name():
+    from thalweg_papers.mca import readings, scenarios
+
+    tree = scenarios.star("lossy", Scale())
+    readings.access_delay("1 ms")(tree)
+    readings.start_spread("20 s")(tree)
+    delays = {link["name"].rstrip("0123456789"): link["delay"] for link in tree["topology"]["links"]}
+    assert delays == {"access": "1 ms", "bottleneck": "5 ms"}
+    assert {flow["start_spread"] for flow in tree["flows"]} == {"20 s"}
+
+
+def test_smooth_sending_of_mircc_takes_the_consumers_clocks_and_leaves_the_routers():
+    from thalweg_papers.mircc import PAPER, scenarios
+
+    (smooth,) = (r for r in PAPER.readings() if r.name == "smooth-sending")
+    tree = scenarios.dumbbell(scenarios.Case(tick_ms=500, interval_ms=500), "0/C", "")
+    smooth.others[0].change(tree)
+    assert [flow["consumer"] for flow in tree["flows"]] == [{"tick": "0 s", "retries": 0}] * 2
+    assert tree["ndn"]["link_params"]["interval"] == "500 ms"
+
+
+def test_groups_of_any_size_have_as_many_receivers_in_all():
+    from thalweg_papers.mca import cost
+
+    for size, flows in ((128, 8), (1024, 1)):
+        tree = cost.groups(size, 1024, 1.0)
+        receivers = [node for flow in tree["flows"] for node in flow["to"]]
+        assert (len(tree["flows"]), len(set(receivers)), len(receivers)) == (flows, 1024, 1024)
+        assert len(tree["topology"]["links"]) == 1024 + flows

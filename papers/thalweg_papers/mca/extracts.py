@@ -101,7 +101,8 @@ def star(result: Any, _variant: str, scale: Scale) -> Sample:
     subjects = [f"link.bottleneck{i}" for i in range(1, 65)]
     backlog = _read.series(result, "backlog", subjects)
     utilisation = _read.series(result, "utilisation", subjects)
-    late = times > settling(scale.seconds(scenarios.STAR_S))
+    settled_s = scale.seconds(scenarios.STAR_STARTS_S) + settling(scale.seconds(scenarios.STAR_S))
+    late = times > settled_s
     flows = [row for row in result.flows.to_dicts() if row["flow"] != "multicast"]
     return {
         "times_s": times,
@@ -120,7 +121,7 @@ def star(result: Any, _variant: str, scale: Scale) -> Sample:
         "receiver_indications": float(np.mean([r["feedback_packets"] + r["suppressed"] for r in receivers]))
         / scale.factor,
         "unicast_indications": float(np.mean([row["feedback_packets"] for row in flows])) / scale.factor,
-        "late_drops": float(_late_drops(result, settling(scale.seconds(scenarios.STAR_S)))),
+        "late_drops": float(_late_drops(result, settled_s)),
         "indications": float(
             result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum()
         ),
