@@ -3,7 +3,7 @@ use contract::{
 };
 use units::Time;
 
-use super::endpoints::{Echo, Heading, LossFractions, Path, Report};
+use super::endpoints::{DataHeader, Echo, LossFractions, Path, Report};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 
@@ -16,8 +16,8 @@ fn exact() -> Params {
     Params { spread: 0.0, ..Params::default() }
 }
 
-fn heading(rate: Rate) -> Heading {
-    Heading { rate, interval: Duration::from_secs(1), echo: None }
+fn header(rate: Rate) -> DataHeader {
+    DataHeader { rate, interval: Duration::from_secs(1), echo: None }
 }
 
 /// A receiver with its end of the stream.
@@ -34,20 +34,20 @@ impl There {
     }
 
     /// The packet `seq` arrives now, `owd_ms` after it was sent.
-    fn hear(&mut self, seq: u64, owd_ms: u64, heading: &Heading) {
-        let data = self.data(seq, owd_ms, heading);
+    fn hear(&mut self, seq: u64, owd_ms: u64, header: &DataHeader) {
+        let data = self.data(seq, owd_ms, header);
         assert!(self.end.listen(|cx| self.law.on_data(&data, cx)).is_empty());
     }
 
-    fn data(&self, seq: u64, owd_ms: u64, heading: &Heading) -> Arrival {
+    fn data(&self, seq: u64, owd_ms: u64, header: &DataHeader) -> Arrival {
         let sent_at = self.end.now - Duration::from_millis(owd_ms);
-        let label = heading.encode();
+        let label = header.encode();
         Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label }
     }
 
     /// This many packets before `seq` are missing.
     fn miss(&mut self, seq: u64, packets: u64) {
-        let before = self.data(seq, 50, &heading(Rate::from_mbps(1)));
+        let before = self.data(seq, 50, &header(Rate::from_mbps(1)));
         let gap = Gap { first_missing: seq - packets, packets, before };
         self.end.listen(|cx| self.law.on_loss(&gap, cx));
     }
@@ -107,7 +107,7 @@ fn an_interval_without_packets_says_nothing_and_none_is_lost_more_than_whole() {
 #[test]
 fn the_fraction_counts_from_report_to_report() {
     let mut there = There::new(&exact());
-    let rate = heading(Rate::from_mbps(1));
+    let rate = header(Rate::from_mbps(1));
     there.hear(100, 50, &rate);
     // 3 of 100 … 109 are missing
     there.miss(109, 3);
@@ -133,7 +133,7 @@ fn the_first_interval_is_what_the_equation_gives_for_the_sending_rate() {
 fn as_loss_events_losses_within_a_round_trip_are_one() {
     let mut there = There::new(&Params { estimator: Estimator::LossEvents, ..exact() });
     // RTT = 100 ms; a packet each 10 ms
-    let rate = heading(Rate::from_bps(898_640));
+    let rate = header(Rate::from_bps(898_640));
     let at = |there: &mut There, seq: u64, missing: u64| {
         there.end.now = ms(1000 + 10 * seq);
         if missing > 0 {
@@ -160,7 +160,7 @@ fn as_loss_events_losses_within_a_round_trip_are_one() {
 fn the_round_trip_is_twice_the_smoothed_delay_until_an_echo_says_more() {
     let mut there = There::new(&exact());
     assert_eq!(there.law.rtt(), None);
-    let plain = heading(Rate::from_mbps(1));
+    let plain = header(Rate::from_mbps(1));
     there.end.now = ms(1000);
     there.hear(0, 20, &plain);
     near(there.law.rtt().expect("a delay"), 0.040);
@@ -173,13 +173,13 @@ fn the_round_trip_is_twice_the_smoothed_delay_until_an_echo_says_more() {
     assert_eq!(there.end.now, ms(1500));
     there.end.now = ms(1630);
     let echo = Echo { to: NEAR, reported_at: ms(1500), held: Duration::from_millis(90) };
-    there.hear(2, 21, &Heading { echo: Some(echo), ..plain });
+    there.hear(2, 21, &DataHeader { echo: Some(echo), ..plain });
     let a = 1.0 + (40.0 / 21.0 - 1.0 - 1.0) / 8.0;
     near(there.probe("factor"), a);
     near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
 
     // the echo of another receiver
-    there.hear(3, 21, &Heading { echo: Some(Echo { to: FAR, ..echo }), ..plain });
+    there.hear(3, 21, &DataHeader { echo: Some(Echo { to: FAR, ..echo }), ..plain });
     near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
     assert_eq!(there.end.meter.count(Count::Ignored), 0);
 }
@@ -188,12 +188,12 @@ fn the_round_trip_is_twice_the_smoothed_delay_until_an_echo_says_more() {
 fn the_factor_stays_where_it_is_told_to() {
     let mut there = There::new(&Params { calibration: Calibration::Never, ..exact() });
     there.end.now = ms(1000);
-    let plain = heading(Rate::from_mbps(1));
+    let plain = header(Rate::from_mbps(1));
     there.hear(0, 20, &plain);
     there.report();
     there.end.now = ms(1630);
     let echo = Echo { to: NEAR, reported_at: ms(1500), held: Duration::from_millis(90) };
-    there.hear(1, 20, &Heading { echo: Some(echo), ..plain });
+    there.hear(1, 20, &DataHeader { echo: Some(echo), ..plain });
     near(there.law.rtt().expect("a delay"), 0.040);
 }
 
@@ -201,7 +201,7 @@ fn the_factor_stays_where_it_is_told_to() {
 fn echoes_of_what_was_never_said_are_counted_and_not_used() {
     let mut there = There::new(&exact());
     there.end.now = ms(1000);
-    let plain = heading(Rate::from_mbps(1));
+    let plain = header(Rate::from_mbps(1));
     there.hear(0, 20, &plain);
     there.report();
     there.end.now = ms(1600);
@@ -215,7 +215,7 @@ fn echoes_of_what_was_never_said_are_counted_and_not_used() {
         Echo { held: Duration::MAX, ..echo },
     ];
     for echo in wrong {
-        there.hear(1, 20, &Heading { echo: Some(echo), ..plain });
+        there.hear(1, 20, &DataHeader { echo: Some(echo), ..plain });
     }
     assert_eq!(there.end.meter.count(Count::Ignored), 4);
     near(there.law.rtt().expect("a delay"), 0.040);
@@ -227,12 +227,12 @@ fn echoes_of_what_was_never_said_are_counted_and_not_used() {
 fn with_loss_a_receiver_claims_the_rate_of_a_tcp_and_at_most_twice_the_sending_rate() {
     for (sending, claimed) in [(Rate::from_mbps(1), 898_640.0), (Rate::from_kbps(200), 400_000.0)] {
         let mut there = There::new(&exact());
-        let heading = heading(sending);
+        let header = header(sending);
         there.end.now = ms(50);
-        there.hear(0, 50, &heading);
+        there.hear(0, 50, &header);
         // 1 of 100: p = 1 %, RTT = 100 ms, s = 1000 B
         there.miss(99, 1);
-        there.hear(99, 50, &heading);
+        there.hear(99, 50, &header);
         let report = there.report();
         assert!((report.rate / claimed - 1.0).abs() < 1e-4, "{}", report.rate);
     }
@@ -246,7 +246,7 @@ fn without_loss_a_receiver_adds_a_packet_per_round_trip_and_at_most_doubles() {
     {
         let mut there = There::new(&exact());
         there.end.now = ms(50);
-        there.hear(0, 50, &heading(Rate::from_bps(sending)));
+        there.hear(0, 50, &header(Rate::from_bps(sending)));
         near(there.report().rate, first);
         near(there.report().rate, second);
     }
@@ -256,9 +256,9 @@ fn without_loss_a_receiver_adds_a_packet_per_round_trip_and_at_most_doubles() {
 fn a_report_says_which_packet_was_newest_and_how_long_ago() {
     let mut there = There::new(&exact());
     there.end.now = ms(1000);
-    there.hear(0, 20, &heading(Rate::from_mbps(1)));
+    there.hear(0, 20, &header(Rate::from_mbps(1)));
     there.end.now = ms(1400);
-    there.hear(1, 30, &heading(Rate::from_mbps(1)));
+    there.hear(1, 30, &header(Rate::from_mbps(1)));
     let report = there.report();
     assert_eq!((report.about, report.held), (ms(1370), Duration::from_millis(100)));
 }
@@ -270,7 +270,7 @@ fn reports_are_half_to_one_and_a_half_intervals_apart_the_first_half_as_far() {
     let mut there = There::new(&Params::default());
     there.end.now = ms(1000);
     assert_eq!(there.law.wake(), Time::NEVER);
-    there.hear(0, 20, &heading(Rate::from_mbps(1)));
+    there.hear(0, 20, &header(Rate::from_mbps(1)));
     let mut last = there.end.now;
     let gaps: Vec<f64> = (0..2000)
         .map(|_| {
@@ -288,8 +288,8 @@ fn reports_are_half_to_one_and_a_half_intervals_apart_the_first_half_as_far() {
 #[test]
 fn the_interval_is_the_announced_one() {
     let mut there = There::new(&exact());
-    there.hear(0, 0, &heading(Rate::from_mbps(1)));
-    there.hear(1, 0, &Heading { interval: Duration::from_secs(7), ..heading(Rate::from_mbps(1)) });
+    there.hear(0, 0, &header(Rate::from_mbps(1)));
+    there.hear(1, 0, &DataHeader { interval: Duration::from_secs(7), ..header(Rate::from_mbps(1)) });
     there.report();
     assert_eq!((there.end.now, there.law.wake()), (ms(500), ms(7500)));
 }
@@ -298,7 +298,7 @@ fn the_interval_is_the_announced_one() {
 fn data_of_another_form_is_counted_and_not_used() {
     let mut there = There::new(&exact());
     for words in [[0; 4], [1, u64::MAX, 1, 5], [1, u64::MAX, 0, 0], [1 << 32 | 1, u64::MAX, 0, 5]] {
-        let data = Arrival { label: Label(words), ..there.data(0, 0, &heading(Rate::from_mbps(1))) };
+        let data = Arrival { label: Label(words), ..there.data(0, 0, &header(Rate::from_mbps(1))) };
         there.end.listen(|cx| there.law.on_data(&data, cx));
     }
     assert_eq!(there.end.meter.count(Count::Ignored), 4);
@@ -401,15 +401,15 @@ fn the_interval_grows_with_the_group_so_that_reports_keep_to_their_share() {
 }
 
 /// What the next packet says.
-fn heard(end: &mut End, law: &mut Sender) -> Heading {
+fn heard(end: &mut End, law: &mut Sender) -> DataHeader {
     let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
-    Heading::decode(label).expect("a source's word")
+    DataHeader::decode(label).expect("a source's word")
 }
 
 #[test]
 fn packets_echo_one_report_each_in_turn() {
     let (mut end, mut law) = source(&Params::default());
-    assert_eq!(heard(&mut end, &mut law), Heading { rate: Rate::from_mbps(1), ..heading(Rate::ZERO) });
+    assert_eq!(heard(&mut end, &mut law), DataHeader { rate: Rate::from_mbps(1), ..header(Rate::ZERO) });
     end.now = ms(1000);
     tell(&mut end, &mut law, FAR, 1e6);
     end.now = ms(1100);
@@ -485,7 +485,7 @@ fn a_receiver_that_says_goodbye_no_longer_decides() {
     tell(&mut end, &mut law, NEAR, 700e3);
     assert_eq!(rate(&law), 550e3);
     let mut there = There::new(&exact());
-    there.hear(0, 20, &heading(Rate::from_mbps(1)));
+    there.hear(0, 20, &header(Rate::from_mbps(1)));
     let answers = there.end.listen(|cx| there.law.on_stop(cx));
     assert_eq!((answers.len(), there.law.wake()), (1, Time::NEVER));
     end.tell(&mut law, FAR, ms(1000), answers[0].label);
@@ -501,7 +501,7 @@ fn a_receiver_that_says_goodbye_no_longer_decides() {
 #[test]
 fn a_receiver_that_joins_again_begins_anew() {
     let mut there = There::new(&exact());
-    let words = heading(Rate::from_mbps(1));
+    let words = header(Rate::from_mbps(1));
     there.end.now = ms(50);
     there.hear(0, 50, &words);
     there.miss(99, 50);
@@ -528,7 +528,7 @@ fn without_loss_or_delay_change_the_rate_doubles_towards_the_cap_as_smoothly_as_
     there.end.now = ms(50);
     for turn in 0..20 {
         let words = heard(&mut end, &mut law);
-        there.hear(turn, 50, &Heading { echo: None, ..words });
+        there.hear(turn, 50, &DataHeader { echo: None, ..words });
         let report = there.report();
         end.now = there.end.now + Duration::from_millis(50);
         end.tell(&mut law, NEAR, there.end.now, report.encode());

@@ -6,7 +6,7 @@ use units::{Duration, Rate, Time};
 
 use super::Params;
 use super::endpoints::{
-    Detector, Filter, Groups, Heading, RateControl, Receiver, Report, Sender, Signal, State, Variation,
+    DataHeader, Detector, Filter, Groups, RateControl, Receiver, Report, Sender, Signal, State, Variation,
 };
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 
@@ -252,7 +252,7 @@ impl Viewer {
     }
 
     fn data(&self, seq: u64, sent: Time) -> Arrival {
-        let label = Heading { rtt: Some(RTT) }.encode();
+        let label = DataHeader { rtt: Some(RTT) }.encode();
         Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at: sent, marked: false, label }
     }
 
@@ -352,7 +352,7 @@ fn the_delay_based_rate_limits_the_source() {
     report(&mut end, &mut law, 100, 800_000, 100, 0);
     near(rate(&law), 800e3);
     let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
-    assert_eq!(Heading::decode(label), Some(Heading { rtt: Some(Duration::from_millis(50)) }));
+    assert_eq!(DataHeader::decode(label), Some(DataHeader { rtt: Some(Duration::from_millis(50)) }));
 }
 
 /// [GCC02 §6]: below 2 % up by 5 %, up to 10 % no change, above that down by half of the loss ratio.
@@ -431,8 +431,8 @@ proptest! {
     fn what_is_read_is_what_would_be_written(words in any::<[u64; 4]>(), rate in 0u64..1 << 48) {
         let (data, report) = ([0x4743_4344, words[1], 0, 0], [0x4752 << 48 | rate, words[1], words[2] >> 2, words[3]]);
         for label in [Label(words), Label(data), Label(report)] {
-            if let Some(heading) = Heading::decode(label) {
-                prop_assert_eq!(heading.encode(), label);
+            if let Some(header) = DataHeader::decode(label) {
+                prop_assert_eq!(header.encode(), label);
             }
             if let Some(report) = Report::decode(label) {
                 prop_assert_eq!(report.encode(), label);

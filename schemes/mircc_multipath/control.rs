@@ -4,7 +4,7 @@ use contract::{Ack, Allowance, Congestion, CongestionControl, Cx};
 use units::Rate;
 
 use super::paths::Paths;
-use super::{Params, words};
+use super::{Params, headers};
 
 /// The consumer's part [MIRCC].
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl Control {
 
 impl CongestionControl for Control {
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        let Some(offer) = words::offered(ack.label) else { return };
+        let Some(offer) = headers::offered(ack.label) else { return };
         self.paths.hear(&offer, cx.now());
         let (mut total, mut secondary, mut count) = (0.0, 0.0, 0.0);
         for (_, share) in self.paths.shares(&self.params, cx.now()) {

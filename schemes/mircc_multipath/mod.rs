@@ -6,11 +6,11 @@ use units::{Duration, Rate};
 use crate::mircc::router::rate::Rule;
 
 mod control;
+mod headers;
 mod paths;
 mod router;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use control::Control;
 pub use router::{Link, Strategy};

@@ -4,7 +4,7 @@
 use contract::FaceId;
 use units::Time;
 
-use super::words::Offer;
+use super::headers::Offer;
 use super::{Classes, Params};
 
 /// The state of the paths of one flow.

@@ -7,8 +7,8 @@ use contract::{
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
+use super::headers::{Class, Offer};
 use super::paths::{Paths, Share};
-use super::words::{Class, Offer};
 use super::*;
 use crate::shared::testing::Bench;
 
@@ -176,7 +176,7 @@ fn offer(path: FaceId, primary_kbps: u64, secondary_kbps: u64) -> Offer {
 
 fn label_of(offer: Offer) -> Label {
     let mut label = Label::default();
-    words::stamp(&mut label, offer);
+    headers::stamp(&mut label, offer);
     label
 }
 
@@ -240,14 +240,14 @@ proptest! {
         stamps in prop::collection::vec((1u64..1_000_000, 1u64..1_000_000, 0u32..100), 1..6),
     ) {
         let mut foreign = Label(noise);
-        prop_assert_eq!(words::offered(foreign).is_some(), noise[0] > 0 && noise[1] > 0 && (1..=u64::from(u32::MAX)).contains(&noise[2]) && noise[3] == 0);
-        words::stamp(&mut foreign, offer(NEAR, 1, 1));
-        prop_assert!(words::offered(foreign).is_some());
+        prop_assert_eq!(headers::offered(foreign).is_some(), noise[0] > 0 && noise[1] > 0 && (1..=u64::from(u32::MAX)).contains(&noise[2]) && noise[3] == 0);
+        headers::stamp(&mut foreign, offer(NEAR, 1, 1));
+        prop_assert!(headers::offered(foreign).is_some());
         let mut label = Label::default();
-        stamps.iter().for_each(|(a, b, face)| words::stamp(&mut label, offer(FaceId(*face), *a, *b)));
+        stamps.iter().for_each(|(a, b, face)| headers::stamp(&mut label, offer(FaceId(*face), *a, *b)));
         let min = |pick: fn(&(u64, u64, u32)) -> u64| stamps.iter().map(pick).min().expect("some");
         let last = FaceId(stamps[stamps.len() - 1].2);
-        prop_assert_eq!(words::offered(label), Some(offer(last, min(|s| s.0), min(|s| s.1))));
+        prop_assert_eq!(headers::offered(label), Some(offer(last, min(|s| s.0), min(|s| s.1))));
     }
 }
 
@@ -331,13 +331,13 @@ fn linked() -> (Node, Link) {
 fn leave(law: &mut Link, node: &mut Node, from: FaceId, to: FaceId, label: Label) -> Option<Class> {
     let mut packet = interest(label);
     let way = &mut Crossing { from, to, note: 0 };
-    (law.on_interest(&mut packet, way, node) == Admission::Pass).then(|| words::class(packet.label))
+    (law.on_interest(&mut packet, way, node) == Admission::Pass).then(|| headers::class(packet.label))
 }
 
 fn bring(law: &mut Link, node: &mut Node, from: FaceId, label: Label) -> Offer {
     let mut packet = data(label);
     law.on_data_in(&mut packet, &Return { from, rtt: None, note: 0, hops: 1 }, node);
-    words::offered(packet.label).expect("stamped")
+    headers::offered(packet.label).expect("stamped")
 }
 
 fn tick(law: &mut Link, node: &mut Node) {
@@ -348,7 +348,7 @@ fn tick(law: &mut Link, node: &mut Node) {
 
 fn labels(class: Class) -> Label {
     let mut label = Label::default();
-    words::classify(&mut label, class);
+    headers::classify(&mut label, class);
     label
 }
 

@@ -4,10 +4,10 @@ use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};
 
 mod endpoints;
+mod headers;
 mod router;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use endpoints::{Receiver, Sender};
 pub use router::Router;

@@ -4,7 +4,7 @@ use contract::{Backlog, GroupId, Header, Packet, PortView, RouterCx, RouterLaw, 
 use units::{Bytes, Duration, Time};
 
 use super::Params;
-use super::words::{Notify, Word, mark};
+use super::headers::{FeedbackMessage, Notify, mark};
 
 /// The router's part [MF]. Memory grows with the number of interfaces and groups, not of packets.
 #[derive(Clone, Debug)]
@@ -160,7 +160,7 @@ impl RouterLaw for Router {
     fn on_timer(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
         for (group, notify) in self.pending.drain(..) {
             cx.probe("suggested_rate", notify.suggested);
-            cx.notify(group, Word::Notify(notify).encode());
+            cx.notify(group, FeedbackMessage::Notify(notify).encode());
         }
     }
 

@@ -5,7 +5,7 @@ use contract::{
 };
 use units::{Bytes, Time};
 
-use super::words::{Answer, Heading, Notify, Word, mark};
+use super::headers::{Answer, DataHeader, FeedbackMessage, Notify, mark};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 
@@ -59,7 +59,7 @@ impl Place {
 
     /// Packet `seq` of group `group`, sent 7 ms ago, is about to join a queue.
     fn pass(&mut self, group: u32, seq: u64, view: &PortView) {
-        let label = Heading { mark: self.mark, question: 0, asked: None }.encode();
+        let label = DataHeader { mark: self.mark, question: 0, asked: None }.encode();
         self.pass_with(
             group,
             Header::Stream(StreamHeader { seq, bytes_before: 0, ..StreamHeader::default() }),
@@ -106,17 +106,17 @@ impl Place {
             (Random::new(1, "router", ""), Meter::default(), Outputs::default());
         let me = Address { node: NodeId(5), endpoint: ROUTER };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut random, &mut meter, &mut out);
-        let (mut around, mut words) = (Nowhere, Vec::new());
-        self.part.on_timer(&mut RouterCx::new(&mut NodeCx::new(&mut cx, &mut around), &mut words));
+        let (mut around, mut messages) = (Nowhere, Vec::new());
+        self.part.on_timer(&mut RouterCx::new(&mut NodeCx::new(&mut cx, &mut around), &mut messages));
         assert_eq!(self.part.wake(), Time::NEVER);
-        let read = |word: contract::GroupMessage| match Word::decode(word.label) {
-            Some(Word::Notify(it)) if word.target == FeedbackTarget::Source => {
+        let read = |message: contract::GroupMessage| match FeedbackMessage::decode(message.label) {
+            Some(FeedbackMessage::Notify(it)) if message.target == FeedbackTarget::Source => {
                 assert_eq!(it.about, self.now - Duration::from_millis(7));
-                (word.group.0, it.suggested)
+                (message.group.0, it.suggested)
             }
-            other => panic!("{other:?} towards {:?}", word.target),
+            other => panic!("{other:?} towards {:?}", message.target),
         };
-        words.into_iter().map(read).collect()
+        messages.into_iter().map(read).collect()
     }
 }
 
@@ -208,13 +208,13 @@ fn what_is_no_data_of_its_groups_is_passed_over() {
     let mut place = Place::new(&Params::default());
     place.flow(0, 0..10, 0);
     let full = view(0, 50);
-    let own = Heading { mark: place.mark, question: 0, asked: None }.encode();
+    let own = DataHeader { mark: place.mark, question: 0, asked: None }.encode();
     let data = Header::Stream(StreamHeader { seq: 10, bytes_before: 0, ..StreamHeader::default() });
     // feedback; another scheme's data; data of groups with other parameters, which have a part of their own
     place.pass_with(0, Header::Feedback, own, &full);
     place.pass_with(0, data, Label([1, 0, 0, 0]), &full);
     let other = mark(&Params { keep: 0.9, ..Params::default() });
-    place.pass_with(0, data, Heading { mark: other, question: 0, asked: None }.encode(), &full);
+    place.pass_with(0, data, DataHeader { mark: other, question: 0, asked: None }.encode(), &full);
     assert!(place.said().is_empty());
     place.pass_with(0, data, own, &full);
     assert_eq!(place.said().len(), 1);
@@ -271,21 +271,21 @@ fn rate(law: &Sender) -> f64 {
 
 /// A notification about a packet sent 10 ms ago.
 fn notify(end: &mut End, law: &mut Sender, suggested: f64) {
-    let word = Word::Notify(Notify { suggested, about: end.now - Duration::from_millis(10) });
+    let word = FeedbackMessage::Notify(Notify { suggested, about: end.now - Duration::from_millis(10) });
     end.tell(law, ROUTER, end.now, word.encode());
 }
 
 /// An answer to the present question, about a packet sent `rtt_ms` ago.
 fn answer(end: &mut End, law: &mut Sender, from: EndpointId, rtt_ms: u64) {
-    let question = heading(end, law).question;
+    let question = header(end, law).question;
     let about = end.now - Duration::from_millis(rtt_ms);
-    end.tell(law, from, end.now, Word::Answer(Answer { question, about }).encode());
+    end.tell(law, from, end.now, FeedbackMessage::Answer(Answer { question, about }).encode());
 }
 
 /// What the next packet says.
-fn heading(end: &mut End, law: &mut Sender) -> Heading {
+fn header(end: &mut End, law: &mut Sender) -> DataHeader {
     let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
-    Heading::decode(label).expect("a source's word")
+    DataHeader::decode(label).expect("a source's word")
 }
 
 #[test]
@@ -333,14 +333,14 @@ fn a_notification_exactly_one_round_trip_ago_no_longer_holds_the_rate() {
 #[test]
 fn the_round_trip_is_that_of_the_farthest_receiver() {
     let (mut end, mut law) = source(&Params::default());
-    assert_eq!(heading(&mut end, &mut law).asked, None);
+    assert_eq!(header(&mut end, &mut law).asked, None);
     end.now = ms(50);
     answer(&mut end, &mut law, NEAR, 40);
-    assert_eq!(heading(&mut end, &mut law).asked, Some(NEAR));
+    assert_eq!(header(&mut end, &mut law).asked, Some(NEAR));
     assert_eq!(end.meter.rtt_last, Duration::from_millis(40));
     end.now = ms(60);
     answer(&mut end, &mut law, FAR, 56);
-    assert_eq!(heading(&mut end, &mut law).asked, Some(FAR));
+    assert_eq!(header(&mut end, &mut law).asked, Some(FAR));
     answer(&mut end, &mut law, NEAR, 55);
     assert_eq!(end.meter.count(Count::Ignored), 1, "it is nearer");
     // 56 − 8/8 = 55 ms: growth of 8000/0.055 every 55 ms, from 100 ms on
@@ -354,8 +354,8 @@ fn the_farthest_receiver_is_asked_once_a_second_and_everyone_when_it_is_gone() {
     let (mut end, mut law) = source(&Params::default());
     let asked = |end: &mut End, law: &mut Sender, at: Time| {
         end.run(law, at);
-        let heading = heading(end, law);
-        (heading.question, heading.asked)
+        let header = header(end, law);
+        (header.question, header.asked)
     };
     end.now = ms(50);
     answer(&mut end, &mut law, FAR, 40);
@@ -381,7 +381,7 @@ fn malformed_and_stale_feedback_is_counted_and_never_applied() {
         end.tell(law, ROUTER, end.now, label);
         end.meter.count(Count::Ignored) - before
     };
-    let word = |suggested, about| Word::Notify(Notify { suggested, about }).encode();
+    let word = |suggested, about| FeedbackMessage::Notify(Notify { suggested, about }).encode();
     for suggested in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
         assert_eq!(told(&mut end, &mut law, word(suggested, ms(8990))), 1, "{suggested}");
     }
@@ -389,7 +389,7 @@ fn malformed_and_stale_feedback_is_counted_and_never_applied() {
     for about in [ms(9001), Time::NEVER, ms(6999), Time::ZERO] {
         assert_eq!(told(&mut end, &mut law, word(1e3, about)), 1, "{about}");
     }
-    let answered = |question, about| Word::Answer(Answer { question, about }).encode();
+    let answered = |question, about| FeedbackMessage::Answer(Answer { question, about }).encode();
     // to a question that was not asked yet; too old; of no kind that there is
     assert_eq!(told(&mut end, &mut law, answered(10, ms(8990))), 1);
     assert_eq!(told(&mut end, &mut law, answered(9, ms(6999))), 1);
@@ -419,13 +419,16 @@ fn a_receiver_answers_its_first_packet_and_then_what_it_is_asked() {
     let mut law = Receiver::new();
     let mut hear = |question, asked, now| {
         end.now = now;
-        let label = Heading { mark: 7, question, asked }.encode();
+        let label = DataHeader { mark: 7, question, asked }.encode();
         let sent_at = now - Duration::from_millis(25);
         let data = Arrival { seq: 0, size: PACKET, bytes_before: 0, sent_at, marked: false, label };
         let answers = end.listen(|cx| law.on_data(&data, cx));
-        answers.into_iter().map(|answer| Word::decode(answer.label).expect("an answer")).collect::<Vec<_>>()
+        answers
+            .into_iter()
+            .map(|answer| FeedbackMessage::decode(answer.label).expect("an answer"))
+            .collect::<Vec<_>>()
     };
-    let said = |question, about| vec![Word::Answer(Answer { question, about })];
+    let said = |question, about| vec![FeedbackMessage::Answer(Answer { question, about })];
     assert_eq!(hear(5, Some(FAR), ms(100)), said(5, ms(75)));
     assert_eq!(hear(5, Some(NEAR), ms(110)), []);
     assert_eq!(hear(6, Some(FAR), ms(120)), []);
@@ -464,15 +467,15 @@ fn groups_with_other_parameters_have_another_mark() {
 #[test]
 fn words_are_read_as_they_were_written() {
     for asked in [None, Some(NEAR), Some(EndpointId(0)), Some(EndpointId(u32::MAX))] {
-        let heading = Heading { mark: 42, question: 7, asked };
-        assert_eq!(Heading::decode(heading.encode()), Some(heading));
+        let header = DataHeader { mark: 42, question: 7, asked };
+        assert_eq!(DataHeader::decode(header.encode()), Some(header));
     }
     let words = [
-        Word::Notify(Notify { suggested: 123.5, about: ms(9) }),
-        Word::Answer(Answer { question: u32::MAX, about: ms(9) }),
+        FeedbackMessage::Notify(Notify { suggested: 123.5, about: ms(9) }),
+        FeedbackMessage::Answer(Answer { question: u32::MAX, about: ms(9) }),
     ];
     for word in words {
-        assert_eq!(Word::decode(word.encode()), Some(word));
+        assert_eq!(FeedbackMessage::decode(word.encode()), Some(word));
         assert_eq!(word.about(), ms(9));
     }
 }

@@ -5,7 +5,10 @@ use contract::{
 use proptest::prelude::*;
 use units::{Bytes, Duration, Time};
 
-use super::endpoints::{LossRate, Named, News, Record, Run, Said, Stamp, Timeout, Window, Word, slowness};
+use super::endpoints::{
+    AckerField, DataHeader, LossRate, News, ReceiverReport, Record, ReportKind, Run, Timeout, Window,
+    slowness,
+};
 use super::*;
 
 // ---- what a law needs to run ----
@@ -41,7 +44,7 @@ impl End {
 struct Source {
     end: End,
     law: Sender,
-    sent: Vec<(Time, Stamp)>,
+    sent: Vec<(Time, DataHeader)>,
 }
 
 impl Source {
@@ -58,7 +61,7 @@ impl Source {
     fn elected() -> Self {
         let mut source = Self::new(&Params { min_timeout: Duration::from_secs(10), ..Params::default() });
         source.at(100);
-        source.tell(NEAR, 0, 100, Said::Dummy);
+        source.tell(NEAR, 0, 100, ReportKind::Dummy);
         source
     }
 
@@ -68,7 +71,7 @@ impl Source {
             let seq = self.sent.len() as u64;
             let sending = Sending { seq, size: PACKET, bytes_before: seq * 1000 };
             let label = self.end.cx(|cx| self.law.stamp(&sending, cx));
-            self.sent.push((self.end.now, Stamp::decode(label).expect("a data packet's label")));
+            self.sent.push((self.end.now, DataHeader::decode(label).expect("a data packet's label")));
         }
     }
 
@@ -83,13 +86,13 @@ impl Source {
         self.end.now = until;
     }
 
-    /// Gives the source a word of `from` now, about data sent `age_ms` ago.
-    fn tell(&mut self, from: EndpointId, p: u16, age_ms: u64, said: Said) {
-        self.tell_about(from, p, self.end.now - Duration::from_millis(age_ms), said);
+    /// Gives the source a report of `from` now, about data sent `age_ms` ago.
+    fn tell(&mut self, from: EndpointId, p: u16, age_ms: u64, kind: ReportKind) {
+        self.tell_about(from, p, self.end.now - Duration::from_millis(age_ms), kind);
     }
 
-    fn tell_about(&mut self, from: EndpointId, p: u16, echo: Time, said: Said) {
-        let label = Word { echo, p, said }.encode();
+    fn tell_about(&mut self, from: EndpointId, p: u16, echo: Time, kind: ReportKind) {
+        let label = ReceiverReport { echo, p, kind }.encode();
         let feedback = Feedback { from, sent_at: self.end.now, label };
         self.end.cx(|cx| self.law.on_feedback(&feedback, cx));
         self.send();
@@ -104,7 +107,7 @@ impl Source {
         (self.law.window().window(), self.law.window().tokens())
     }
 
-    fn named(&self) -> Named {
+    fn named(&self) -> AckerField {
         self.sent.last().expect("a packet was sent").1.acker
     }
 
@@ -113,32 +116,34 @@ impl Source {
     }
 }
 
-/// A receiver, and what it said.
+/// A receiver, and the reports that it sent.
 struct Hearer {
     end: End,
     law: Receiver,
     answers: Vec<Answer>,
-    said: Vec<(Time, Word)>,
+    reports: Vec<(Time, ReceiverReport)>,
 }
 
 impl Hearer {
     fn new(seed: u64) -> Self {
         let mut end = End::new(NEAR);
         end.random = Random::new(seed, "receiver", "");
-        Self { end, law: Receiver::new(&Params::default()), answers: Vec::new(), said: Vec::new() }
+        Self { end, law: Receiver::new(&Params::default()), answers: Vec::new(), reports: Vec::new() }
     }
 
     fn listen(&mut self, call: impl FnOnce(&mut Receiver, &mut ReceiverCx<'_, '_>)) {
-        let Self { end, law, answers, said } = self;
+        let Self { end, law, answers, reports } = self;
         let now = end.now;
         end.cx(|cx| call(law, &mut ReceiverCx::new(cx, answers)));
-        said.extend(answers.drain(..).map(|answer| (now, Word::decode(answer.label).expect("a word"))));
+        reports.extend(
+            answers.drain(..).map(|answer| (now, ReceiverReport::decode(answer.label).expect("a report"))),
+        );
     }
 
     /// Packet `seq` arrives now, 30 ms after it left; the `missing` before it do not.
-    fn hear(&mut self, seq: u64, missing: u64, acker: Named, confirmed: Option<Run>) {
+    fn hear(&mut self, seq: u64, missing: u64, acker: AckerField, confirmed: Option<Run>) {
         let sent_at = self.end.now - Duration::from_millis(30);
-        let label = Stamp { acker, confirmed }.encode();
+        let label = DataHeader { acker, confirmed }.encode();
         let data = Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label };
         if missing > 0 {
             let gap = Gap { first_missing: seq - missing, packets: missing, before: data };
@@ -171,12 +176,12 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-fn ack(newest: u64, bitmap: u32) -> Said {
-    Said::Ack { newest, bitmap, leaving: false }
+fn ack(newest: u64, bitmap: u32) -> ReportKind {
+    ReportKind::Ack { newest, bitmap, leaving: false }
 }
 
-fn nak(first: u64, packets: u32) -> Said {
-    Said::Nak(Run { first, packets })
+fn nak(first: u64, packets: u32) -> ReportKind {
+    ReportKind::Nak(Run { first, packets })
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -309,7 +314,7 @@ fn an_acknowledgement_counts_what_no_earlier_one_did() {
 fn an_older_acknowledgement_may_still_tell_of_a_packet() {
     let mut record = Record::new(3);
     record.take(2, ALL);
-    // 3 is missing when 4 is acknowledged: …1101; then 3's own comes late, said when 3 was the newest
+    // 3 is missing when 4 is acknowledged: …1101; then 3's own comes late, reported when 3 was the newest
     assert_eq!(record.take(4, !0b10), news(1, 0, None));
     assert_eq!(record.take(3, ALL), news(1, 0, None));
     assert_eq!(record.take(5, ALL), news(1, 0, None));
@@ -483,7 +488,7 @@ fn another_receiver_takes_over_below_three_quarters_of_the_throughput() {
 fn without_losses_nobody_is_slower_and_the_first_loss_elects() {
     let mut source = Source::elected();
     source.at(1000);
-    source.tell(FAR, 0, 900, Said::Dummy);
+    source.tell(FAR, 0, 900, ReportKind::Dummy);
     assert_eq!(source.law.acker(), Some(NEAR));
     source.tell(FAR, 1, 20, nak(0, 1));
     assert_eq!(source.law.acker(), Some(FAR));
@@ -505,7 +510,7 @@ fn a_switch_of_ackers_leaves_the_window_alone_and_both_are_heard() {
     assert_eq!((source.law.acker(), source.w_and_t()), (Some(FAR), (4.0, 0.0)));
     // packets 4…7 named NEAR: its acknowledgements still count, and it is no acker for them
     source.ack(4, ALL);
-    assert_eq!((source.w_and_t(), source.named()), ((4.25, 0.25), Named::Acker(FAR)));
+    assert_eq!((source.w_and_t(), source.named()), ((4.25, 0.25), AckerField::Acker(FAR)));
     source.tell(FAR, 500, 100, ack(8, !0b1110));
     assert_eq!((source.ignored(), source.sent.len()), (0, 10));
     // packets 9 and on named FAR: NEAR has no business with them
@@ -519,15 +524,15 @@ fn a_switch_of_ackers_leaves_the_window_alone_and_both_are_heard() {
 #[test]
 fn the_first_packet_calls_for_an_acker_and_the_first_word_elects() {
     let mut source = Source::new(&Params::default());
-    assert_eq!(source.sent, [(ms(0), Stamp { acker: Named::Elect, confirmed: None })]);
+    assert_eq!(source.sent, [(ms(0), DataHeader { acker: AckerField::Elect, confirmed: None })]);
     assert_eq!(source.law.wake(), ms(3000));
     source.at(70);
-    source.tell(NEAR, 0, 50, Said::Dummy);
-    assert_eq!((source.sent.len(), source.named()), (2, Named::Acker(NEAR)));
+    source.tell(NEAR, 0, 50, ReportKind::Dummy);
+    assert_eq!((source.sent.len(), source.named()), (2, AckerField::Acker(NEAR)));
     assert_eq!(source.w_and_t(), (1.0, 0.0));
     // RTT 50 ms: 50 + 4·25
     assert_eq!(source.law.wake(), ms(70 + 200));
-    source.tell(FAR, 0, 60, Said::Dummy);
+    source.tell(FAR, 0, 60, ReportKind::Dummy);
     assert_eq!((source.sent.len(), source.law.acker()), (2, Some(NEAR)));
 }
 
@@ -554,7 +559,7 @@ fn eight() -> Source {
     let params = Params { ssthresh: 8.0, ..Params::default() };
     let mut source = Source::new(&params);
     source.at(100);
-    source.tell(NEAR, 0, 100, Said::Dummy);
+    source.tell(NEAR, 0, 100, ReportKind::Dummy);
     for newest in 1..=20 {
         source.at(100 + 10 * newest);
         source.ack(newest, ALL);
@@ -634,18 +639,19 @@ fn a_timeout_starts_over_and_two_in_a_row_call_for_another_acker() {
     source.at(at.as_nanos() / 1_000_000 + span.as_nanos() / 1_000_000 + 1);
     // one packet, W = 1, T = 0, still for the same acker, and twice the time
     assert_eq!((source.sent.len(), source.w_and_t()), (sent + 1, (1.0, 0.0)));
-    assert_eq!((source.named(), source.sent[sent].0), (Named::Acker(NEAR), at + span));
+    assert_eq!((source.named(), source.sent[sent].0), (AckerField::Acker(NEAR), at + span));
     assert_eq!(source.law.wake(), at + span + span * 2);
     source.at(5000);
-    let calls: Vec<(Time, Named)> = source.sent[sent + 1..].iter().map(|(at, it)| (*at, it.acker)).collect();
+    let calls: Vec<(Time, AckerField)> =
+        source.sent[sent + 1..].iter().map(|(at, it)| (*at, it.acker)).collect();
     let second = at + span * 3;
-    assert_eq!(calls, [(second, Named::Elect), (second + Duration::from_secs(3), Named::Elect)]);
+    assert_eq!(calls, [(second, AckerField::Elect), (second + Duration::from_secs(3), AckerField::Elect)]);
     assert_eq!((source.law.acker(), source.w_and_t()), (None, (1.0, 0.0)));
     assert_eq!(source.end.notes("acker").last().map(|note| note.value), Some(-1.0));
     assert_eq!(source.end.meter.count(Count::Timeouts), 2);
 
-    source.tell(FAR, 0, 100, Said::Dummy);
-    assert_eq!((source.named(), source.w_and_t()), (Named::Acker(FAR), (1.0, 0.0)));
+    source.tell(FAR, 0, 100, ReportKind::Dummy);
+    assert_eq!((source.named(), source.w_and_t()), (AckerField::Acker(FAR), (1.0, 0.0)));
 }
 
 #[test]
@@ -672,7 +678,7 @@ fn a_source_that_nobody_hears_calls_every_three_seconds() {
     source.at(30_000);
     let times: Vec<Time> = source.sent.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, (0..=10).map(|i| ms(3000 * i)).collect::<Vec<_>>());
-    assert!(source.sent.iter().all(|(_, stamp)| stamp.acker == Named::Elect));
+    assert!(source.sent.iter().all(|(_, stamp)| stamp.acker == AckerField::Elect));
     assert_eq!(source.end.meter.count(Count::Timeouts), 0);
 }
 
@@ -703,14 +709,14 @@ fn an_acker_that_leaves_is_replaced_at_once() {
     let mut source = eight();
     let sent = source.sent.len();
     // the leave of another receiver has no effect
-    source.tell(FAR, 0, 50, Said::Ack { newest: 22, bitmap: ALL, leaving: true });
+    source.tell(FAR, 0, 50, ReportKind::Ack { newest: 22, bitmap: ALL, leaving: true });
     assert_eq!((source.law.acker(), source.sent.len()), (Some(NEAR), sent));
     // the acker's need not say anything else that is new
-    source.tell(NEAR, 0, 50, Said::Ack { newest: 20, bitmap: ALL, leaving: true });
+    source.tell(NEAR, 0, 50, ReportKind::Ack { newest: 20, bitmap: ALL, leaving: true });
     assert_eq!((source.law.acker(), source.sent.len()), (None, sent + 1));
-    assert_eq!((source.named(), source.w_and_t()), (Named::Elect, (1.0, 0.0)));
+    assert_eq!((source.named(), source.w_and_t()), (AckerField::Elect, (1.0, 0.0)));
     source.tell(FAR, 0, 50, nak(21, 1));
-    assert_eq!((source.named(), source.sent.len()), (Named::Acker(FAR), sent + 2));
+    assert_eq!((source.named(), source.sent.len()), (AckerField::Acker(FAR), sent + 2));
 }
 
 // ---- NAKs and their confirmation ----
@@ -737,17 +743,17 @@ fn a_nak_waits_up_to_fifty_milliseconds() {
     for seed in 0..400 {
         let mut hearer = Hearer::new(seed);
         hearer.at(100);
-        hearer.hear(0, 0, Named::Acker(FAR), None);
+        hearer.hear(0, 0, AckerField::Acker(FAR), None);
         hearer.at(200);
-        hearer.hear(3, 2, Named::Acker(FAR), None);
-        assert!(hearer.said.is_empty());
+        hearer.hear(3, 2, AckerField::Acker(FAR), None);
+        assert!(hearer.reports.is_empty());
         hearer.at(1000);
-        let [(at, word)] = hearer.said[..] else { panic!("{:?}", hearer.said) };
-        assert_eq!(word.said, nak(1, 2));
+        let [(at, report)] = hearer.reports[..] else { panic!("{:?}", hearer.reports) };
+        assert_eq!(report.kind, nak(1, 2));
         // two lost, then one that arrived: 996 − 7.6
-        assert_eq!(word.p, 989);
+        assert_eq!(report.p, 989);
         // packet 3 left at 170 ms, and was held since 200 ms
-        assert_eq!(at - word.echo, Duration::from_millis(30));
+        assert_eq!(at - report.echo, Duration::from_millis(30));
         waits.push((at - ms(200)).as_secs_f64());
     }
     let mean = waits.iter().sum::<f64>() / 400.0;
@@ -761,11 +767,11 @@ fn a_confirmed_nak_is_not_sent() {
     for (confirmed, sent) in [((1, 2), 0), ((0, 9), 0), ((1, 1), 1), ((2, 2), 1), ((5, 1), 1)] {
         let mut hearer = Hearer::new(7);
         hearer.at(100);
-        hearer.hear(0, 0, Named::Acker(FAR), None);
-        hearer.hear(3, 2, Named::Acker(FAR), None);
-        hearer.hear(4, 0, Named::Acker(FAR), Some(Run { first: confirmed.0, packets: confirmed.1 }));
+        hearer.hear(0, 0, AckerField::Acker(FAR), None);
+        hearer.hear(3, 2, AckerField::Acker(FAR), None);
+        hearer.hear(4, 0, AckerField::Acker(FAR), Some(Run { first: confirmed.0, packets: confirmed.1 }));
         hearer.at(1000);
-        assert_eq!((hearer.said.len(), hearer.suppressed()), (sent, 1 - sent as u64), "{confirmed:?}");
+        assert_eq!((hearer.reports.len(), hearer.suppressed()), (sent, 1 - sent as u64), "{confirmed:?}");
     }
 }
 
@@ -773,24 +779,24 @@ fn a_confirmed_nak_is_not_sent() {
 fn a_call_for_an_acker_is_answered_once_after_a_wait_unless_somebody_else_did() {
     let mut hearer = Hearer::new(3);
     hearer.at(100);
-    hearer.hear(0, 0, Named::Elect, None);
-    hearer.hear(1, 0, Named::Elect, None);
-    assert!(hearer.said.is_empty() && hearer.law.wake() <= ms(150));
+    hearer.hear(0, 0, AckerField::Elect, None);
+    hearer.hear(1, 0, AckerField::Elect, None);
+    assert!(hearer.reports.is_empty() && hearer.law.wake() <= ms(150));
     hearer.at(1000);
-    let [(at, word)] = hearer.said[..] else { panic!("{:?}", hearer.said) };
-    assert_eq!((word.said, word.p, at - word.echo), (Said::Dummy, 0, Duration::from_millis(30)));
+    let [(at, report)] = hearer.reports[..] else { panic!("{:?}", hearer.reports) };
+    assert_eq!((report.kind, report.p, at - report.echo), (ReportKind::Dummy, 0, Duration::from_millis(30)));
 
-    hearer.hear(2, 0, Named::Elect, None);
-    hearer.hear(3, 0, Named::Acker(FAR), None);
+    hearer.hear(2, 0, AckerField::Elect, None);
+    hearer.hear(3, 0, AckerField::Acker(FAR), None);
     hearer.at(2000);
-    assert_eq!((hearer.said.len(), hearer.suppressed()), (1, 1));
+    assert_eq!((hearer.reports.len(), hearer.suppressed()), (1, 1));
 
     // a NAK answers as well
-    hearer.hear(4, 0, Named::Elect, None);
-    hearer.hear(6, 1, Named::Elect, None);
+    hearer.hear(4, 0, AckerField::Elect, None);
+    hearer.hear(6, 1, AckerField::Elect, None);
     hearer.at(3000);
-    let said: Vec<Said> = hearer.said[1..].iter().map(|(_, word)| word.said).collect();
-    assert!(said.contains(&nak(5, 1)) && said.len() <= 2, "{said:?}");
+    let kinds: Vec<ReportKind> = hearer.reports[1..].iter().map(|(_, report)| report.kind).collect();
+    assert!(kinds.contains(&nak(5, 1)) && kinds.len() <= 2, "{kinds:?}");
 }
 
 #[test]
@@ -798,10 +804,10 @@ fn more_gaps_than_fit_are_not_all_reported() {
     let mut hearer = Hearer::new(1);
     hearer.at(100);
     for i in 0..100 {
-        hearer.hear(2 * i, i.min(1), Named::Acker(FAR), None);
+        hearer.hear(2 * i, i.min(1), AckerField::Acker(FAR), None);
     }
     hearer.at(1000);
-    assert_eq!((hearer.said.len(), hearer.suppressed()), (63, 36));
+    assert_eq!((hearer.reports.len(), hearer.suppressed()), (63, 36));
 }
 
 // ---- the acker ----
@@ -810,45 +816,48 @@ fn more_gaps_than_fit_are_not_all_reported() {
 fn the_acker_acknowledges_every_packet_that_names_it_with_what_arrived() {
     let mut hearer = Hearer::new(1);
     hearer.at(100);
-    hearer.hear(40, 0, Named::Acker(FAR), None);
-    hearer.hear(41, 0, Named::Acker(NEAR), None);
-    hearer.hear(43, 0, Named::Acker(NEAR), None);
-    hearer.hear(45, 0, Named::Acker(NEAR), None);
+    hearer.hear(40, 0, AckerField::Acker(FAR), None);
+    hearer.hear(41, 0, AckerField::Acker(NEAR), None);
+    hearer.hear(43, 0, AckerField::Acker(NEAR), None);
+    hearer.hear(45, 0, AckerField::Acker(NEAR), None);
     // late, and not yet given up
-    hearer.hear(42, 0, Named::Acker(NEAR), None);
-    hearer.hear(46, 0, Named::Acker(FAR), None);
-    let acks: Vec<Said> = hearer.said.iter().map(|(_, word)| word.said).collect();
+    hearer.hear(42, 0, AckerField::Acker(NEAR), None);
+    hearer.hear(46, 0, AckerField::Acker(FAR), None);
+    let acks: Vec<ReportKind> = hearer.reports.iter().map(|(_, report)| report.kind).collect();
     // what was sent before it joined does not count as missing
     assert_eq!(acks, [ack(41, ALL), ack(43, !0b10), ack(45, !0b1010), ack(45, !0b10)]);
-    assert!(hearer.said.iter().all(|(at, word)| *at - word.echo == Duration::from_millis(30)));
+    assert!(hearer.reports.iter().all(|(at, report)| *at - report.echo == Duration::from_millis(30)));
 }
 
 #[test]
 fn a_leap_beyond_the_bitmap_leaves_one_bit() {
     let mut hearer = Hearer::new(1);
     hearer.at(100);
-    hearer.hear(0, 0, Named::Acker(NEAR), None);
-    hearer.hear(31, 30, Named::Acker(NEAR), None);
-    hearer.hear(63, 31, Named::Acker(NEAR), None);
-    let acks: Vec<Said> = hearer.said.iter().map(|(_, word)| word.said).collect();
+    hearer.hear(0, 0, AckerField::Acker(NEAR), None);
+    hearer.hear(31, 30, AckerField::Acker(NEAR), None);
+    hearer.hear(63, 31, AckerField::Acker(NEAR), None);
+    let acks: Vec<ReportKind> = hearer.reports.iter().map(|(_, report)| report.kind).collect();
     assert_eq!(acks, [ack(0, ALL), ack(31, 1 << 31 | 1), ack(63, 1)]);
 }
 
 #[test]
 fn only_the_acker_says_that_it_leaves() {
-    for (named, said) in [(NEAR, true), (FAR, false)] {
+    for (named, kind) in [(NEAR, true), (FAR, false)] {
         let mut hearer = Hearer::new(1);
         hearer.listen(|law, cx| law.on_stop(cx));
         hearer.at(100);
-        hearer.hear(7, 0, Named::Acker(NEAR), None);
-        hearer.hear(8, 0, Named::Acker(named), None);
-        hearer.said.clear();
+        hearer.hear(7, 0, AckerField::Acker(NEAR), None);
+        hearer.hear(8, 0, AckerField::Acker(named), None);
+        hearer.reports.clear();
         hearer.at(150);
         hearer.listen(|law, cx| law.on_stop(cx));
-        let words: Vec<Said> = hearer.said.iter().map(|(_, word)| word.said).collect();
-        let expected = Said::Ack { newest: 8, bitmap: ALL, leaving: true };
-        assert_eq!(words, if said { vec![expected] } else { vec![] });
-        assert!(hearer.said.iter().all(|(_, word)| word.echo == ms(120)), "30 ms on its way, 50 ms held");
+        let words: Vec<ReportKind> = hearer.reports.iter().map(|(_, report)| report.kind).collect();
+        let expected = ReportKind::Ack { newest: 8, bitmap: ALL, leaving: true };
+        assert_eq!(words, if kind { vec![expected] } else { vec![] });
+        assert!(
+            hearer.reports.iter().all(|(_, report)| report.echo == ms(120)),
+            "30 ms on its way, 50 ms held"
+        );
     }
 }
 
@@ -861,24 +870,24 @@ proptest! {
         noise in any::<[u64; 4]>(),
     ) {
         let run = Run { first: number, packets };
-        for acker in [Named::Acker(EndpointId(endpoint)), Named::Elect] {
+        for acker in [AckerField::Acker(EndpointId(endpoint)), AckerField::Elect] {
             for confirmed in [None, Some(run)] {
-                let stamp = Stamp { acker, confirmed };
-                prop_assert_eq!(Stamp::decode(stamp.encode()), Some(stamp));
+                let stamp = DataHeader { acker, confirmed };
+                prop_assert_eq!(DataHeader::decode(stamp.encode()), Some(stamp));
             }
         }
         let bitmap = packets | 1;
-        let acks = [true, false].map(|leaving| Said::Ack { newest: number, bitmap, leaving });
-        for said in [acks[0], acks[1], Said::Nak(run), Said::Dummy] {
-            let word = Word { echo: Time::from_nanos(echo), p, said };
-            prop_assert_eq!(Word::decode(word.encode()), Some(word));
+        let acks = [true, false].map(|leaving| ReportKind::Ack { newest: number, bitmap, leaving });
+        for kind in [acks[0], acks[1], ReportKind::Nak(run), ReportKind::Dummy] {
+            let report = ReceiverReport { echo: Time::from_nanos(echo), p, kind };
+            prop_assert_eq!(ReceiverReport::decode(report.encode()), Some(report));
         }
         // what is read is what would be written
-        if let Some(stamp) = Stamp::decode(Label(noise)) {
+        if let Some(stamp) = DataHeader::decode(Label(noise)) {
             prop_assert_eq!(stamp.encode(), Label(noise));
         }
-        if let Some(word) = Word::decode(Label(noise)) {
-            prop_assert_eq!(word.encode(), Label(noise));
+        if let Some(report) = ReceiverReport::decode(Label(noise)) {
+            prop_assert_eq!(report.encode(), Label(noise));
         }
     }
 }

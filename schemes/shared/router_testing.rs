@@ -14,7 +14,7 @@ pub(crate) struct Node {
     pub(crate) meter: Meter,
     pub(crate) out: Outputs,
     random: Random,
-    words: Vec<GroupMessage>,
+    messages: Vec<GroupMessage>,
 }
 
 /// The node's ports.
@@ -62,7 +62,7 @@ impl Node {
             meter: Meter::default(),
             out,
             random: Random::new(1, "router", ""),
-            words: Vec::new(),
+            messages: Vec::new(),
         }
     }
 
@@ -97,8 +97,8 @@ impl Node {
         let mut said = Vec::new();
         while law.wake() <= end {
             self.now = self.now.max(law.wake());
-            let words = self.within(|cx| law.on_timer(cx));
-            said.extend(words.into_iter().map(|word| (self.now, word)));
+            let messages = self.within(|cx| law.on_timer(cx));
+            said.extend(messages.into_iter().map(|message| (self.now, message)));
             assert!(law.wake() > self.now, "a deadline that has passed stays");
         }
         self.now = end;
@@ -109,8 +109,8 @@ impl Node {
         let me = Address { node: NodeId(0), endpoint: EndpointId(0) };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
         let mut node = NodeCx::new(&mut cx, &mut self.ports);
-        call(&mut RouterCx::new(&mut node, &mut self.words));
-        std::mem::take(&mut self.words)
+        call(&mut RouterCx::new(&mut node, &mut self.messages));
+        std::mem::take(&mut self.messages)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use units::{Rate, Time};
 
-use super::words::{Mcc, rounds_between};
+use super::headers::{Mcc, rounds_between};
 
 /// The aggregate of messages: maximum and minimum occupancy, minimum fair share [SRMCC §3.2, Fig. 3].
 #[derive(Clone, Copy, Debug, PartialEq)]

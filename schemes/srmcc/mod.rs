@@ -6,10 +6,10 @@ use units::{Duration, Rate};
 mod adaptation;
 mod endpoints;
 mod fold;
+mod headers;
 mod router;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use endpoints::{Receiver, Sender};
 pub use router::Router;

@@ -265,23 +265,23 @@ pub struct GroupMessage {
 /// The context of a router's part: [`NodeCx`], and messages along the tree.
 pub struct RouterCx<'a, 'b, 'c> {
     node: &'a mut NodeCx<'b, 'c>,
-    words: &'a mut Vec<GroupMessage>,
+    messages: &'a mut Vec<GroupMessage>,
 }
 
 impl<'a, 'b, 'c> RouterCx<'a, 'b, 'c> {
-    /// Constructor for the router; `words` are the messages that it sends afterwards.
-    pub fn new(node: &'a mut NodeCx<'b, 'c>, words: &'a mut Vec<GroupMessage>) -> Self {
-        Self { node, words }
+    /// Constructor for the router; `messages` are the messages that it sends afterwards.
+    pub fn new(node: &'a mut NodeCx<'b, 'c>, messages: &'a mut Vec<GroupMessage>) -> Self {
+        Self { node, messages }
     }
 
     /// Sends `label` about `group` to the parent tree node.
     pub fn report(&mut self, group: GroupId, label: Label) {
-        self.words.push(GroupMessage { group, target: FeedbackTarget::Parent, label });
+        self.messages.push(GroupMessage { group, target: FeedbackTarget::Parent, label });
     }
 
     /// Sends `label` about `group` to its source, past all tree nodes.
     pub fn notify(&mut self, group: GroupId, label: Label) {
-        self.words.push(GroupMessage { group, target: FeedbackTarget::Source, label });
+        self.messages.push(GroupMessage { group, target: FeedbackTarget::Source, label });
     }
 }
 

@@ -3,8 +3,8 @@
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Rate, Time};
 
+use super::headers::{BYE, DataHeader, Echo, Report};
 use super::loss::{Loss, Path};
-use super::words::{BYE, Echo, Heading, Report};
 use crate::asmp::{Calibration, Params};
 use crate::shared::tcp_friendly_rate;
 
@@ -106,7 +106,7 @@ impl Receiver {
 
 impl ReceiverLaw for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
-        let Some(heading) = Heading::decode(data.label) else {
+        let Some(header) = DataHeader::decode(data.label) else {
             cx.count(Count::Ignored, 1);
             return;
         };
@@ -119,17 +119,17 @@ impl ReceiverLaw for Receiver {
             self.reported_next = data.seq;
             self.reported_at = cx.now();
             // the first interval is half as long                                    [RFC3550 §6.2]
-            self.next_report = cx.now() + self.draw(heading.interval / 2, cx);
+            self.next_report = cx.now() + self.draw(header.interval / 2, cx);
         }
         let before = self.newest.map_or(data.seq, |newest| newest.next);
         self.newest = Some(Newest {
             next: before.max(data.seq + 1),
             sent_at: data.sent_at,
             arrived_at: cx.now(),
-            rate: heading.rate,
-            interval: heading.interval,
+            rate: header.rate,
+            interval: header.interval,
         });
-        if let Some(echo) = heading.echo.filter(|echo| echo.to == cx.me().endpoint)
+        if let Some(echo) = header.echo.filter(|echo| echo.to == cx.me().endpoint)
             && self.params.calibration == Calibration::Echoes
         {
             self.calibrate(&echo, owd, cx);

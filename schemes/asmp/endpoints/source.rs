@@ -3,7 +3,7 @@
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Duration, Rate, Time};
 
-use super::words::{BYE, Echo, Heading, Report};
+use super::headers::{BYE, DataHeader, Echo, Report};
 use crate::asmp::Params;
 
 /// The source's part [ASMP]. It stores one row per active receiver.
@@ -156,7 +156,7 @@ impl SenderLaw for Sender {
             reported_at: row.reported_at,
             held: cx.now() - row.arrived_at,
         });
-        Heading { rate: Rate::from_bps_f64(self.rate), interval: self.interval, echo }.encode()
+        DataHeader { rate: Rate::from_bps_f64(self.rate), interval: self.interval, echo }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {

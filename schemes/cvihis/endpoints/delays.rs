@@ -2,7 +2,7 @@
 
 use units::Duration;
 
-use super::words::Command;
+use super::headers::Command;
 use crate::cvihis::{Mode, Outer, Params};
 
 /// One of the seven areas, from the lowest delay to the highest [CVIHIS Fig. 1].

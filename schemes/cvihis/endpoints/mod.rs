@@ -1,9 +1,9 @@
 //! CVIHIS: the receiver decides, the source executes its commands [CVIHIS §3.1, §3.2].
 
 mod delays;
+mod headers;
 mod receiver;
 mod source;
-mod words;
 
 pub use receiver::Receiver;
 pub use source::Sender;
@@ -11,5 +11,5 @@ pub use source::Sender;
 #[cfg(test)]
 pub(super) use {
     delays::{Area, Delays},
-    words::{Answer, Heading},
+    headers::{Answer, DataHeader},
 };

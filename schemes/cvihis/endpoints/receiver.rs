@@ -4,7 +4,7 @@ use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Duration, Time};
 
 use super::delays::Delays;
-use super::words::{Answer, Command, Heading};
+use super::headers::{Answer, Command, DataHeader};
 use crate::cvihis::{Cadence, Mode, Params};
 
 /// The receiver's part [CVIHIS §3.2, §3.3]. Constant state, no timers.
@@ -32,7 +32,7 @@ impl Receiver {
     }
 
     /// Pushes minDelay if the mode has pushes and `command` reduces the rate.
-    fn push(&mut self, command: Command, heading: &Heading, now: Time) {
+    fn push(&mut self, command: Command, header: &DataHeader, now: Time) {
         let factor = match self.mode {
             Mode::RealTime => self.params.push,
             Mode::Background => self.params.background_push,
@@ -44,11 +44,11 @@ impl Receiver {
         }
         let span = match self.params.push_every {
             Cadence::Packet => Duration::ZERO,
-            Cadence::Step => Duration::from_secs_f64(heading.srtt.as_secs_f64().sqrt()),
-            Cadence::Rtt => heading.srtt,
+            Cadence::Step => Duration::from_secs_f64(header.srtt.as_secs_f64().sqrt()),
+            Cadence::Rtt => header.srtt,
         };
         if self.pushed_at.is_none_or(|at| now.saturating_since(at) >= span) {
-            self.delays.push(factor, heading.rtt_min.unwrap_or(self.params.initial_rtt));
+            self.delays.push(factor, header.rtt_min.unwrap_or(self.params.initial_rtt));
             self.pushed_at = Some(now);
         }
     }
@@ -72,12 +72,12 @@ impl ReceiverLaw for Receiver {
     }
 
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
-        let Some(heading) = Heading::decode(data.label) else {
+        let Some(header) = DataHeader::decode(data.label) else {
             cx.count(Count::Ignored, 1);
             return;
         };
-        if heading.mode != self.mode {
-            self.mode = heading.mode;
+        if header.mode != self.mode {
+            self.mode = header.mode;
             self.delays.switch(self.mode);
             cx.event("mode", f64::from(u8::from(self.mode == Mode::RealTime)));
         }
@@ -89,7 +89,7 @@ impl ReceiverLaw for Receiver {
         if cx.probing() {
             self.probe(command, cx);
         }
-        self.push(command, &heading, cx.now());
+        self.push(command, &header, cx.now());
         cx.feedback(Answer { command, echo: data.sent_at }.encode());
     }
 

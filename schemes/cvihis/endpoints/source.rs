@@ -3,7 +3,7 @@
 use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
-use super::words::{Answer, Command, Heading};
+use super::headers::{Answer, Command, DataHeader};
 use crate::cvihis::{Mode, Params, Smoothed, Unit};
 
 /// The source's part [CVIHIS §3.2].
@@ -169,7 +169,7 @@ impl SenderLaw for Sender {
     #[inline]
     fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
         let srtt = Duration::from_secs_f64(self.rtt_s());
-        Heading { mode: self.mode, rtt_min: self.rtt_min, srtt }.encode()
+        DataHeader { mode: self.mode, rtt_min: self.rtt_min, srtt }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {

@@ -4,7 +4,7 @@ mod source;
 use contract::{Arrival, EndpointId, Gap, Label};
 use units::{Bytes, Duration, Time};
 
-use super::endpoints::{Answer, Heading, Receiver};
+use super::endpoints::{Answer, DataHeader, Receiver};
 use super::{Mode, Params};
 use crate::shared::stream_testing::{End, PACKET, ms};
 
@@ -39,14 +39,14 @@ impl Path {
     }
 
     fn data(&self) -> Arrival {
-        let heading = Heading { mode: self.mode, rtt_min: self.rtt_min, srtt: self.srtt };
+        let header = DataHeader { mode: self.mode, rtt_min: self.rtt_min, srtt: self.srtt };
         Arrival {
             seq: self.seq,
             size: PACKET,
             bytes_before: self.seq * PACKET.as_u64(),
             sent_at: self.sent_at,
             marked: false,
-            label: heading.encode(),
+            label: header.encode(),
         }
     }
 

@@ -251,19 +251,19 @@ fn a_source_says_its_mode_and_its_round_trip_times() {
     let mut law = Sender::new(&real_time(), PACKET);
     let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
     let read = |end: &mut End, law: &mut Sender| {
-        Heading::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a heading")
+        DataHeader::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a header")
     };
     let first = read(&mut end, &mut law);
-    assert_eq!(first, Heading { mode: Mode::RealTime, rtt_min: None, srtt: Duration::from_millis(100) });
+    assert_eq!(first, DataHeader { mode: Mode::RealTime, rtt_min: None, srtt: Duration::from_millis(100) });
     end.cx(|cx| law.on_start(cx));
     for (sent, now) in [(0, 80), (20, 60)] {
         end.now = ms(now);
         end.tell(&mut law, VIEWER, ms(now - 20), label([0x4356_4943 << 32, ms(sent).as_nanos(), 0, 0]));
     }
-    let heading = read(&mut end, &mut law);
-    assert_eq!(heading.rtt_min, Some(Duration::from_millis(40)));
+    let header = read(&mut end, &mut law);
+    assert_eq!(header.rtt_min, Some(Duration::from_millis(40)));
     // 80 + (40 − 80)/8
-    assert_eq!(heading.srtt, Duration::from_millis(75));
+    assert_eq!(header.srtt, Duration::from_millis(75));
 }
 
 proptest! {
@@ -312,8 +312,8 @@ proptest! {
     fn words_are_read_as_they_were_written(real in any::<bool>(), rtt_min in 0..1_000_000_000_000u64, srtt in 0..1_000_000_000_000u64, number in 0u64..8, echo in any::<u64>()) {
         let mode = if real { Mode::RealTime } else { Mode::Background };
         for rtt_min in [None, Some(Duration::from_nanos(rtt_min))] {
-            let heading = Heading { mode, rtt_min, srtt: Duration::from_nanos(srtt) };
-            prop_assert_eq!(Heading::decode(heading.encode()), Some(heading));
+            let header = DataHeader { mode, rtt_min, srtt: Duration::from_nanos(srtt) };
+            prop_assert_eq!(DataHeader::decode(header.encode()), Some(header));
         }
         let answer = Answer::decode(label([0x4356_4943 << 32 | number, echo, 0, 0])).expect("a command");
         prop_assert_eq!((answer.command.number(), answer.echo.as_nanos()), (number, echo));
@@ -322,8 +322,8 @@ proptest! {
 
     #[test]
     fn reading_is_total(words in any::<[u64; 4]>()) {
-        if let Some(heading) = Heading::decode(label(words)) {
-            prop_assert_eq!(heading.encode(), label(words));
+        if let Some(header) = DataHeader::decode(label(words)) {
+            prop_assert_eq!(header.encode(), label(words));
         }
         if let Some(answer) = Answer::decode(label(words)) {
             prop_assert_eq!(answer.encode(), label(words));

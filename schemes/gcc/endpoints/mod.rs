@@ -2,10 +2,10 @@
 
 mod arrival;
 mod detector;
+mod headers;
 mod rate;
 mod receiver;
 mod source;
-mod words;
 
 pub use receiver::Receiver;
 pub use source::Sender;
@@ -14,6 +14,6 @@ pub use source::Sender;
 pub(super) use {
     arrival::{Filter, Groups, Variation},
     detector::{Detector, Signal},
+    headers::{DataHeader, Report},
     rate::{RateControl, State},
-    words::{Heading, Report},
 };

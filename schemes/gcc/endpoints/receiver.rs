@@ -5,8 +5,8 @@ use units::{Duration, Time};
 
 use super::arrival::{Filter, Groups};
 use super::detector::{Detector, Signal};
+use super::headers::{DataHeader, Report};
 use super::rate::{RateControl, State};
-use super::words::{Heading, Report};
 use crate::gcc::Params;
 use crate::shared::ReceiveRate;
 
@@ -74,7 +74,7 @@ impl ReceiverLaw for Receiver {
     }
 
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
-        let Some(heading) = Heading::decode(data.label) else {
+        let Some(header) = DataHeader::decode(data.label) else {
             cx.count(Count::Ignored, 1);
             return;
         };
@@ -87,7 +87,7 @@ impl ReceiverLaw for Receiver {
             return;
         }
         self.newest = Some(data.seq);
-        self.rtt = heading.rtt.or(self.rtt);
+        self.rtt = header.rtt.or(self.rtt);
         if let Some(variation) = self.groups.packet(data.sent_at, now) {
             let trend = self.filter.group(variation);
             self.detector.group(trend, now);

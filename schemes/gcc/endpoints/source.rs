@@ -3,7 +3,7 @@
 use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
 use units::{Duration, Rate, Time};
 
-use super::words::{Heading, Report};
+use super::headers::{DataHeader, Report};
 use crate::gcc::Params;
 
 /// The source's part [GCC02 §6]. Rates in bit/s.
@@ -104,7 +104,7 @@ impl SenderLaw for Sender {
 
     #[inline]
     fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
-        Heading { rtt: self.srtt.map(Duration::from_secs_f64) }.encode()
+        DataHeader { rtt: self.srtt.map(Duration::from_secs_f64) }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {

@@ -2,9 +2,9 @@
 
 mod accumulation;
 mod average;
+mod headers;
 mod receiver;
 mod source;
-mod words;
 
 pub use receiver::Receiver;
 pub use source::Sender;
@@ -12,5 +12,5 @@ pub use source::Sender;
 #[cfg(test)]
 pub(super) use {
     accumulation::{Accumulation, Finding},
-    words::{Announcement, Indication, Kind},
+    headers::{Announcement, Indication, Kind},
 };

@@ -5,7 +5,7 @@ use units::{Bytes, Duration, Time};
 
 use super::accumulation::{Accumulation, Finding};
 use super::average::{Average, Frequency};
-use super::words::{Announcement, Indication, Kind};
+use super::headers::{Announcement, Indication, Kind};
 use crate::mca::{Cadence, Params};
 use crate::shared::ReceiveRate;
 

@@ -3,7 +3,7 @@
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
-use super::words::{Announcement, Indication, Kind};
+use super::headers::{Announcement, Indication, Kind};
 use crate::mca::{Control, Deviation, Params};
 
 /// The source's part [MCA §3.1].

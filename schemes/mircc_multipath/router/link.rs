@@ -8,8 +8,8 @@ use units::{Bytes, Rate, Time};
 use crate::mircc::router::bucket::Bucket;
 use crate::mircc::router::rate::{Facts, Rater, Rule};
 use crate::mircc_multipath::Params;
+use crate::mircc_multipath::headers::{self, Class, Offer};
 use crate::mircc_multipath::paths::Paths;
-use crate::mircc_multipath::words::{self, Class, Offer};
 
 /// The link part of a forwarder [MIRCC].
 #[derive(Clone, Debug)]
@@ -146,11 +146,11 @@ impl LinkLaw for Link {
         let now = cx.now();
         if cx.face(way.from).link.is_none() {
             let class = self.divide(interest, way.to, now);
-            words::classify(&mut interest.label, class);
+            headers::classify(&mut interest.label, class);
         }
         let upstream = &mut self.upstreams[way.to.index()];
         upstream.asked += 1;
-        let lane = match words::class(interest.label) {
+        let lane = match headers::class(interest.label) {
             Class::Primary => &mut upstream.primary,
             Class::Secondary => &mut upstream.secondary,
         };
@@ -175,11 +175,11 @@ impl LinkLaw for Link {
             secondary: bps(upstream.secondary.rater.rate),
             path: way.from,
         };
-        words::stamp(&mut data.label, own);
+        headers::stamp(&mut data.label, own);
         // only the nodes of consumers divide; other nodes have no entry for the prefix
         if let Header::Data(header) = &data.header
             && let Some(division) = self.flows.get_mut(&header.name.prefix)
-            && let Some(offer) = words::offered(data.label)
+            && let Some(offer) = headers::offered(data.label)
         {
             division.paths.hear(&offer, cx.now());
         }

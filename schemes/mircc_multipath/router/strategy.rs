@@ -4,7 +4,7 @@ use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, Returned, Strat
 use units::{Duration, Time};
 
 use crate::mircc_multipath::paths::Paths;
-use crate::mircc_multipath::{Params, words};
+use crate::mircc_multipath::{Params, headers};
 
 /// The strategy of a node [MIRCC].
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl contract::Strategy for Strategy {
 
     fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         if fib.hops.len() > 1
-            && let Some(offer) = words::offered(data.packet.label)
+            && let Some(offer) = headers::offered(data.packet.label)
         {
             entry(&mut self.flows, fib.index).paths.hear(&offer, cx.now());
         }

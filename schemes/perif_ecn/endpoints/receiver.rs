@@ -2,7 +2,7 @@
 
 use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
 
-use crate::perif_ecn::words::{Answer, Heading, Word};
+use crate::perif_ecn::headers::{Answer, DataHeader, FeedbackMessage};
 
 /// The receiver's part. It answers its first packet, and requests that are for it.
 #[derive(Clone, Debug)]
@@ -21,19 +21,21 @@ impl Receiver {
 impl ReceiverLaw for Receiver {
     #[inline]
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
-        let Some(heading) = Heading::decode(data.label) else {
+        let Some(header) = DataHeader::decode(data.label) else {
             cx.count(Count::Ignored, 1);
             return;
         };
         let due = match self.answered {
             None => true,
             Some(last) => {
-                heading.question > last && heading.asked.is_none_or(|endpoint| endpoint == cx.me().endpoint)
+                header.question > last && header.asked.is_none_or(|endpoint| endpoint == cx.me().endpoint)
             }
         };
         if due {
-            self.answered = Some(heading.question);
-            cx.feedback(Word::Answer(Answer { question: heading.question, about: data.sent_at }).encode());
+            self.answered = Some(header.question);
+            cx.feedback(
+                FeedbackMessage::Answer(Answer { question: header.question, about: data.sent_at }).encode(),
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sen
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::perif_ecn::Params;
-use crate::perif_ecn::words::{Answer, Heading, Notify, Word, mark};
+use crate::perif_ecn::headers::{Answer, DataHeader, FeedbackMessage, Notify, mark};
 
 /// The source's part [MF]. Constant state.
 #[derive(Clone, Debug)]
@@ -108,17 +108,18 @@ impl SenderLaw for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let earliest = self.started_at.max(now - self.params.max_age);
-        let Some(word) = Word::decode(feedback.label).filter(|it| (earliest..=now).contains(&it.about()))
+        let Some(word) =
+            FeedbackMessage::decode(feedback.label).filter(|it| (earliest..=now).contains(&it.about()))
         else {
             cx.count(Count::Ignored, 1);
             return;
         };
         match word {
-            Word::Notify(notify) => self.on_notify(&notify, cx),
-            Word::Answer(answer) if answer.question <= self.question => {
+            FeedbackMessage::Notify(notify) => self.on_notify(&notify, cx),
+            FeedbackMessage::Answer(answer) if answer.question <= self.question => {
                 self.on_answer(&answer, feedback.from, cx);
             }
-            Word::Answer(_) => cx.count(Count::Ignored, 1),
+            FeedbackMessage::Answer(_) => cx.count(Count::Ignored, 1),
         }
     }
 
@@ -135,7 +136,7 @@ impl SenderLaw for Sender {
 
     #[inline]
     fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
-        Heading { mark: self.mark, question: self.question, asked: self.asked }.encode()
+        DataHeader { mark: self.mark, question: self.question, asked: self.asked }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {

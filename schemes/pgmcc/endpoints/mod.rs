@@ -1,6 +1,7 @@
 //! PGMCC: the parts at the source and at receivers.
 
 mod election;
+mod headers;
 mod loss;
 mod naks;
 mod receiver;
@@ -8,7 +9,6 @@ mod record;
 mod source;
 mod timeout;
 mod window;
-mod words;
 
 pub use receiver::Receiver;
 pub use source::Sender;
@@ -16,9 +16,9 @@ pub use source::Sender;
 #[cfg(test)]
 pub(super) use {
     election::slowness,
+    headers::{AckerField, DataHeader, ReceiverReport, ReportKind, Run},
     loss::LossRate,
     record::{News, Record},
     timeout::Timeout,
     window::Window,
-    words::{Named, Run, Said, Stamp, Word},
 };

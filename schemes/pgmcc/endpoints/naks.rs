@@ -3,7 +3,7 @@
 use contract::Random;
 use units::{Duration, Time};
 
-use super::words::Run;
+use super::headers::Run;
 
 /// NAKs of a receiver, each pending for a random time.
 ///

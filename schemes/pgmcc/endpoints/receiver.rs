@@ -3,9 +3,9 @@
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::Time;
 
+use super::headers::{AckerField, DataHeader, ReceiverReport, ReportKind, Run};
 use super::loss::LossRate;
 use super::naks::{Due, Naks};
-use super::words::{Named, Run, Said, Stamp, Word};
 use crate::pgmcc::Params;
 
 /// The receiver's part [PGMCC]. Constant state.
@@ -63,8 +63,8 @@ impl Receiver {
         true
     }
 
-    fn say(&self, said: Said, echo: Time, cx: &mut ReceiverCx<'_, '_>) {
-        cx.feedback(Word { echo, p: self.loss.reported(), said }.encode());
+    fn say(&self, kind: ReportKind, echo: Time, cx: &mut ReceiverCx<'_, '_>) {
+        cx.feedback(ReceiverReport { echo, p: self.loss.reported(), kind }.encode());
     }
 }
 
@@ -72,8 +72,8 @@ impl ReceiverLaw for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         self.loss.arrived();
         cx.probe("loss_rate", f64::from(self.loss.reported()) / 65536.0);
-        let Some(stamp) = Stamp::decode(data.label) else { return };
-        let names_me = stamp.acker == Named::Acker(cx.me().endpoint);
+        let Some(stamp) = DataHeader::decode(data.label) else { return };
+        let names_me = stamp.acker == AckerField::Acker(cx.me().endpoint);
         let newest = self.note(data, names_me, cx.now());
         if let Some(run) = stamp.confirmed {
             let needless = self.naks.confirmed(&run);
@@ -81,17 +81,17 @@ impl ReceiverLaw for Receiver {
         }
         if newest {
             match stamp.acker {
-                Named::Elect => {
+                AckerField::Elect => {
                     let now = cx.now();
                     self.naks.elect(now, cx.random());
                 }
-                Named::Acker(_) if self.naks.elected() => cx.count(Count::Suppressed, 1),
-                Named::Acker(_) => {}
+                AckerField::Acker(_) if self.naks.elected() => cx.count(Count::Suppressed, 1),
+                AckerField::Acker(_) => {}
             }
         }
         if let Some(newest) = self.newest.filter(|_| names_me) {
-            let said = Said::Ack { newest: newest.seq, bitmap: self.bitmap, leaving: false };
-            self.say(said, data.sent_at, cx);
+            let kind = ReportKind::Ack { newest: newest.seq, bitmap: self.bitmap, leaving: false };
+            self.say(kind, data.sent_at, cx);
         }
     }
 
@@ -108,11 +108,11 @@ impl ReceiverLaw for Receiver {
         let now = cx.now();
         while let Some(due) = self.naks.due(now) {
             let Some(newest) = self.newest else { continue };
-            let said = match due {
-                Due::Nak(run) => Said::Nak(run),
-                Due::Dummy => Said::Dummy,
+            let kind = match due {
+                Due::Nak(run) => ReportKind::Nak(run),
+                Due::Dummy => ReportKind::Dummy,
             };
-            self.say(said, newest.echo(now), cx);
+            self.say(kind, newest.echo(now), cx);
         }
     }
 
@@ -123,8 +123,8 @@ impl ReceiverLaw for Receiver {
 
     fn on_stop(&mut self, cx: &mut ReceiverCx<'_, '_>) {
         if let Some(newest) = self.newest.filter(|newest| newest.names_me) {
-            let said = Said::Ack { newest: newest.seq, bitmap: self.bitmap, leaving: true };
-            self.say(said, newest.echo(cx.now()), cx);
+            let kind = ReportKind::Ack { newest: newest.seq, bitmap: self.bitmap, leaving: true };
+            self.say(kind, newest.echo(cx.now()), cx);
         }
     }
 }

@@ -6,10 +6,10 @@ use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sen
 use units::{Bytes, Duration, Rate, Time};
 
 use super::election::{Election, Outcome, slowness};
+use super::headers::{AckerField, DataHeader, ReceiverReport, ReportKind, Run};
 use super::record::Record;
 use super::timeout::Timeout;
 use super::window::Window;
-use super::words::{Named, Run, Said, Stamp, Word};
 use crate::pgmcc::Params;
 
 /// The source's part [PGMCC].
@@ -71,21 +71,27 @@ impl Sender {
     }
 
     /// The message of `from`, if it is valid.
-    fn hear(&self, feedback: &Feedback, now: Time) -> Option<(Word, Duration)> {
-        let word = Word::decode(feedback.label)?;
-        let sent = match word.said {
-            Said::Ack { newest, .. } => newest < self.next,
-            Said::Nak(run) => run.end() <= self.next,
-            Said::Dummy => true,
+    fn hear(&self, feedback: &Feedback, now: Time) -> Option<(ReceiverReport, Duration)> {
+        let report = ReceiverReport::decode(feedback.label)?;
+        let sent = match report.kind {
+            ReportKind::Ack { newest, .. } => newest < self.next,
+            ReportKind::Nak(run) => run.end() <= self.next,
+            ReportKind::Dummy => true,
         };
-        let known = sent && (self.started_at..=now).contains(&word.echo);
+        let known = sent && (self.started_at..=now).contains(&report.echo);
         // RTT = now − (departure + time held)
-        known.then(|| (word, now - word.echo))
+        known.then(|| (report, now - report.echo))
     }
 
     /// Passes a report to the election. Returns the result.
-    fn consider(&mut self, from: EndpointId, word: &Word, rtt: Duration, cx: &mut Cx<'_>) -> Outcome {
-        let outcome = self.election.report(from, slowness(rtt, word.p), self.next);
+    fn consider(
+        &mut self,
+        from: EndpointId,
+        report: &ReceiverReport,
+        rtt: Duration,
+        cx: &mut Cx<'_>,
+    ) -> Outcome {
+        let outcome = self.election.report(from, slowness(rtt, report.p), self.next);
         match outcome {
             Outcome::Elected => {
                 // T ← T + 1: the packet that requested an election has arrived, and is not acknowledged
@@ -175,13 +181,13 @@ impl Sender {
 impl SenderLaw for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let Some((word, rtt)) = self.hear(feedback, now) else {
+        let Some((report, rtt)) = self.hear(feedback, now) else {
             cx.count(Count::Ignored, 1);
             return;
         };
         let from = feedback.from;
-        match word.said {
-            Said::Ack { newest, bitmap, leaving } => {
+        match report.kind {
+            ReportKind::Ack { newest, bitmap, leaving } => {
                 // an acknowledgement is valid if its packet named the sender as acker
                 let named = self.election.named(from, newest);
                 let stale = named && !self.acknowledged(newest, bitmap, cx);
@@ -194,7 +200,7 @@ impl SenderLaw for Sender {
                     cx.count(Count::Ignored, 1);
                     return;
                 } else {
-                    match self.consider(from, &word, rtt, cx) {
+                    match self.consider(from, &report, rtt, cx) {
                         Outcome::Kept => {
                             self.timeout.sample(rtt);
                             self.heard(now);
@@ -205,12 +211,12 @@ impl SenderLaw for Sender {
                     }
                 }
             }
-            Said::Nak(run) => {
+            ReportKind::Nak(run) => {
                 self.confirm(run);
-                self.consider(from, &word, rtt, cx);
+                self.consider(from, &report, rtt, cx);
             }
-            Said::Dummy => {
-                self.consider(from, &word, rtt, cx);
+            ReportKind::Dummy => {
+                self.consider(from, &report, rtt, cx);
             }
         }
         if let Some(srtt) = self.timeout.smoothed_s() {
@@ -237,8 +243,8 @@ impl SenderLaw for Sender {
             self.expires = cx.now() + self.timeout.span();
         }
         self.show(cx);
-        let acker = self.election.acker().map_or(Named::Elect, Named::Acker);
-        Stamp { acker, confirmed: self.unconfirmed.pop_front() }.encode()
+        let acker = self.election.acker().map_or(AckerField::Elect, AckerField::Acker);
+        DataHeader { acker, confirmed: self.unconfirmed.pop_front() }.encode()
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {

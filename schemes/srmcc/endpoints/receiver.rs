@@ -3,7 +3,7 @@
 use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
 use units::{Rate, Time};
 
-use crate::srmcc::words::{Header, Mcc};
+use crate::srmcc::headers::{Header, Mcc};
 
 /// The receiver's part [SRMCC §3.2]. It measures only its access link, once.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use units::{Duration, Rate, Time};
 
 use crate::srmcc::adaptation::{Adaptation, Known};
 use crate::srmcc::fold::Fold;
-use crate::srmcc::words::{Header, Mcc, cycle, rounds_between};
+use crate::srmcc::headers::{Header, Mcc, cycle, rounds_between};
 use crate::srmcc::{Params, Rtt};
 
 /// The source's part [SRMCC §4].

@@ -9,7 +9,7 @@ use contract::{
 };
 use units::{Bytes, Rate, Time};
 
-use super::words::{Header as Words, Mcc, rounds_between};
+use super::headers::{Header as DataHeader, Mcc, rounds_between};
 use super::{Params, Sampling};
 use flows::Flows;
 use queues::Queues;
@@ -22,7 +22,7 @@ pub struct Router {
     queues: Queues,
     flows: Flows,
     /// The newest header of each group, by group.
-    headers: Vec<Option<Words>>,
+    headers: Vec<Option<DataHeader>>,
     /// The MCC table, by group.
     table: Vec<Option<Box<Row>>>,
     /// The earliest deadline of a row.
@@ -62,7 +62,7 @@ impl RouterLaw for Router {
         match packet.header {
             // the number of a group is that of its flow, whatever the addresses of its packets
             Header::Stream(_) => {
-                if let Some(header) = Words::decode(packet.label) {
+                if let Some(header) = DataHeader::decode(packet.label) {
                     *slot(&mut self.headers, packet.flow.index()) = Some(header);
                     self.flows.watch(at.port);
                 }

@@ -4,7 +4,7 @@ use contract::{Address, Entry};
 use units::{Duration, Rate, Time};
 
 use crate::srmcc::fold::Fold;
-use crate::srmcc::words::{Mcc, rounds_between};
+use crate::srmcc::headers::{Mcc, rounds_between};
 use crate::srmcc::{Aggregate, Params};
 
 /// A row of the MCC table [SRMCC §3.2, Fig. 3].

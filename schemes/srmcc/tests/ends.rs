@@ -3,7 +3,7 @@
 use contract::{Arrival, Count, EndpointId, FeedbackTarget, Note, ReceiverLaw, SenderLaw, Sending};
 use proptest::prelude::*;
 
-use super::super::words::{Header, cycle};
+use super::super::headers::{Header, cycle};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET};
 

@@ -7,7 +7,7 @@ mod rate;
 use contract::{GroupId, Label, ParamTable};
 use units::Time;
 
-use super::words::Mcc;
+use super::headers::Mcc;
 use super::*;
 use crate::shared::stream_testing::ms;
 

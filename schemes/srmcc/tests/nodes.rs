@@ -8,7 +8,7 @@ use contract::{FeedbackTarget, Packet};
 use proptest::prelude::*;
 use units::Bytes;
 
-use super::super::words;
+use super::super::headers;
 use super::*;
 use crate::shared::router_testing::{Node, packet};
 
@@ -32,7 +32,7 @@ fn node(children: u32, params: &Params) -> (Node, Router, Vec<Branch>) {
 
 /// A data packet of the group, on its way from the source's node 50.
 fn data(round: u32, t_adapt_ms: u64) -> Packet {
-    let label = words::Header { round, t_adapt: Duration::from_millis(t_adapt_ms) }.encode();
+    let label = headers::Header { round, t_adapt: Duration::from_millis(t_adapt_ms) }.encode();
     packet(GROUP.0, 50, 0, Header::Stream(StreamHeader::default()), label)
 }
 

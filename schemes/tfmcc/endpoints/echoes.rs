@@ -3,7 +3,7 @@
 use contract::EndpointId;
 use units::Time;
 
-use super::words::{Echo, Millis, Report};
+use super::headers::{Echo, Millis, Report};
 
 /// The timestamp of a receiver, and its arrival.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ const MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::RateCode;
+    use super::super::headers::RateCode;
     use super::*;
 
     fn stamp(endpoint: u32, round: u64, have_rtt: bool, rate: f64) -> Stamp {

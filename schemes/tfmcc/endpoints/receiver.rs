@@ -3,9 +3,9 @@
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Time};
 
+use super::headers::{Header, Millis, RateCode, Report};
 use super::round_trip::RoundTrip;
 use super::timer::{Timer, draw};
-use super::words::{Header, Millis, RateCode, Report};
 use crate::shared::{LossEvents, ReceiveRate, tcp_friendly_rate};
 use crate::tfmcc::Params;
 

@@ -1,6 +1,6 @@
 //! The round-trip time of a receiver: measured by echoes, and updated in between by the one-way delay of data.
 
-use super::words::Millis;
+use super::headers::Millis;
 
 /// A receiver's round-trip time [RFC4654 §4.3.2, §4.3.3]. The clock offset of the two ends has no effect.
 #[derive(Clone, Copy, Debug, Default)]

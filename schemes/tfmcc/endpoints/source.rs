@@ -4,7 +4,7 @@ use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sen
 use units::{Bytes, Duration, Rate, Time};
 
 use super::echoes::{Echoes, Stamp};
-use super::words::{Echo, Header, Millis, RateCode, Report, RttCode};
+use super::headers::{Echo, Header, Millis, RateCode, Report, RttCode};
 use crate::tfmcc::Params;
 
 /// The source's part [RFC4654 §3].

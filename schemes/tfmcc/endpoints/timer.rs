@@ -4,7 +4,7 @@
 use contract::Random;
 use units::{Duration, Time, math};
 
-use super::words::{Header, RateCode};
+use super::headers::{Header, RateCode};
 
 /// A feedback round at a receiver [RFC4654 §4.5].
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ fn bps(suppression: RateCode) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::{Millis, RttCode};
+    use super::super::headers::{Millis, RttCode};
     use super::*;
 
     /// Of N receivers 1/N speak at once; t ≤ τ with probability N^(τ/T − 1); the mean is T·(1 − (1 − 1/N)/ln N).

@@ -3,8 +3,8 @@
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Time};
 
+use super::headers::{Header, Report};
 use super::sizes::mean_size;
-use super::words::{Header, Report};
 use crate::shared::{LossEvents, ReceiveRate, loss_event_rate_of};
 use crate::tfrc::Params;
 

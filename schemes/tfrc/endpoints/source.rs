@@ -3,10 +3,10 @@
 use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
+use super::headers::{Header, Report};
 use super::limited::Limited;
 use super::receive_rates::ReceiveRates;
 use super::sizes::Sizes;
-use super::words::{Header, Report};
 use crate::shared::tcp_friendly_rate;
 use crate::tfrc::Params;
 

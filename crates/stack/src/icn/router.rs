@@ -39,7 +39,7 @@ pub struct Router<L> {
     table: Vec<Option<Box<Group>>>,
     /// No deadline of the table is before this.
     next: Time,
-    words: Vec<GroupMessage>,
+    messages: Vec<GroupMessage>,
 }
 
 /// An entry of the table and its soft state.
@@ -146,7 +146,15 @@ impl<L: RouterLaw> Router<L> {
     /// A router with empty tables. `known` has one row per group of the network.
     pub fn new(config: &Config, resolver: Address, parts: Vec<L>, known: Vec<GroupPart>) -> Self {
         let table = known.iter().map(|_| None).collect();
-        Self { config: config.clone(), resolver, parts, known, table, next: Time::NEVER, words: Vec::new() }
+        Self {
+            config: config.clone(),
+            resolver,
+            parts,
+            known,
+            table,
+            next: Time::NEVER,
+            messages: Vec::new(),
+        }
     }
 
     /// Whether a scheme has a part here, which then observes every packet.
@@ -214,14 +222,14 @@ impl<L: RouterLaw> Router<L> {
         let entry = Entry { incoming: group.incoming, branches: &group.branches };
         let report =
             Report { group: id, from: packet.source, sent_at: packet.sent_at, label: packet.label, entry };
-        self.parts[part].on_report(&report, &mut RouterCx::new(cx, &mut self.words));
+        self.parts[part].on_report(&report, &mut RouterCx::new(cx, &mut self.messages));
     }
 
     /// Sends the messages of the parts.
     fn speak(&mut self, cx: &mut NodeCx<'_, '_>) {
-        for word in self.words.drain(..) {
-            let group = self.table.get(word.group.index()).and_then(Option::as_deref);
-            let to = group.and_then(|group| match word.target {
+        for message in self.messages.drain(..) {
+            let group = self.table.get(message.group.index()).and_then(Option::as_deref);
+            let to = group.and_then(|group| match message.target {
                 FeedbackTarget::Parent => group.parent,
                 FeedbackTarget::Source => group.source,
             });
@@ -230,8 +238,8 @@ impl<L: RouterLaw> Router<L> {
                 continue;
             };
             cx.count(Count::Feedback, 1);
-            let size = self.known[word.group.index()].feedback;
-            cx.send_for(FlowId(word.group.0), to.into(), size, Header::Feedback, word.label);
+            let size = self.known[message.group.index()].feedback;
+            cx.send_for(FlowId(message.group.0), to.into(), size, Header::Feedback, message.label);
         }
     }
 
@@ -569,7 +577,7 @@ impl<L: RouterLaw> contract::Router for Router<L> {
                 }
                 let now = cx.now();
                 for part in self.parts.iter_mut().filter(|part| part.wake() <= now) {
-                    part.on_timer(&mut RouterCx::new(cx, &mut self.words));
+                    part.on_timer(&mut RouterCx::new(cx, &mut self.messages));
                 }
                 None
             }

@@ -50,7 +50,7 @@ impl Command {
 
 /// Content of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heading {
+pub(crate) struct DataHeader {
     /// The mode from this packet on.
     pub(crate) mode: Mode,
     /// Minimum round-trip time at the source; `None` before the first sample.
@@ -68,7 +68,7 @@ pub(crate) struct Answer {
     pub(crate) echo: Time,
 }
 
-impl Heading {
+impl DataHeader {
     /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {

@@ -5,7 +5,7 @@ use units::{Duration, Time};
 
 /// Content of a data packet besides its number and send time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heading {
+pub(crate) struct DataHeader {
     /// Smoothed round-trip time; `None` before the first report.
     pub(crate) rtt: Option<Duration>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Report {
     pub(crate) lost: u64,
 }
 
-impl Heading {
+impl DataHeader {
     /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {

@@ -8,7 +8,7 @@ use super::Params;
 
 /// Content of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heading {
+pub(crate) struct DataHeader {
     /// Identifies the router parts that it is for, see [`mark`].
     pub(crate) mark: u64,
     /// Number of the present request for round-trip times.
@@ -19,7 +19,7 @@ pub(crate) struct Heading {
 
 /// The content of a feedback packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Word {
+pub(crate) enum FeedbackMessage {
     /// A router's queue is too long [SRMCC §2].
     Notify(Notify),
     /// A receiver's answer to a request.
@@ -50,7 +50,7 @@ pub(crate) fn mark(params: &Params) -> u64 {
     Eid::of(&format!("perif_ecn {params:?}")).0
 }
 
-impl Heading {
+impl DataHeader {
     /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
@@ -74,7 +74,7 @@ impl Heading {
     }
 }
 
-impl Word {
+impl FeedbackMessage {
     /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
         match self {

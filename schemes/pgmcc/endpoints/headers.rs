@@ -5,16 +5,16 @@ use units::Time;
 
 /// Content of a data packet besides its number and time [PGMCC]; the encoding is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct DataHeader {
     /// The receiver that acknowledges it.
-    pub(crate) acker: Named,
+    pub(crate) acker: AckerField,
     /// A NAK that reached the source, so that other receivers need not send it. PGM has a separate packet for that, the NCF [RFC3208].
     pub(crate) confirmed: Option<Run>,
 }
 
 /// The acker in a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum AckerField {
     /// This receiver acknowledges.
     Acker(EndpointId),
     /// No acker: the first receiver that reports is elected.
@@ -44,18 +44,18 @@ impl Run {
 
 /// The message of a receiver [PGMCC].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct ReceiverReport {
     /// Departure of the newest data packet, plus the time since it arrived.
     pub(crate) echo: Time,
     /// Loss rate, in parts of 65536.
     pub(crate) p: u16,
     /// Its content.
-    pub(crate) said: Said,
+    pub(crate) kind: ReportKind,
 }
 
 /// The content of a receiver's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum ReportKind {
     /// A packet arrived that named the receiver.
     Ack {
         /// Highest number received.
@@ -71,12 +71,12 @@ pub(crate) enum Said {
     Dummy,
 }
 
-impl Stamp {
+impl DataHeader {
     /// Encodes it in the label of a data packet.
     pub(crate) fn encode(&self) -> Label {
         let who = match self.acker {
-            Named::Acker(endpoint) => u64::from(endpoint.0) << 32 | ACKER,
-            Named::Elect => ELECT,
+            AckerField::Acker(endpoint) => u64::from(endpoint.0) << 32 | ACKER,
+            AckerField::Elect => ELECT,
         };
         let (first, packets) = self.confirmed.map_or((0, 0), |run| (run.first, run.packets));
         Label([who, first, u64::from(packets), 0])
@@ -88,8 +88,8 @@ impl Stamp {
         let [who, first, packets, rest] = label.0;
         let endpoint = (who >> 32) as u32;
         let acker = match who & 0xffff_ffff {
-            ACKER => Named::Acker(EndpointId(endpoint)),
-            ELECT if endpoint == 0 => Named::Elect,
+            ACKER => AckerField::Acker(EndpointId(endpoint)),
+            ELECT if endpoint == 0 => AckerField::Elect,
             _ => return None,
         };
         let confirmed = match u32::try_from(packets).ok()? {
@@ -101,14 +101,14 @@ impl Stamp {
     }
 }
 
-impl Word {
+impl ReceiverReport {
     /// Encodes it in the label of a feedback packet.
     pub(crate) fn encode(&self) -> Label {
-        let (kind, number, rest) = match self.said {
-            Said::Ack { newest, bitmap, leaving: false } => (ACK, newest, bitmap),
-            Said::Ack { newest, bitmap, leaving: true } => (LEAVING, newest, bitmap),
-            Said::Nak(run) => (NAK, run.first, run.packets),
-            Said::Dummy => (DUMMY, 0, 0),
+        let (kind, number, rest) = match self.kind {
+            ReportKind::Ack { newest, bitmap, leaving: false } => (ACK, newest, bitmap),
+            ReportKind::Ack { newest, bitmap, leaving: true } => (LEAVING, newest, bitmap),
+            ReportKind::Nak(run) => (NAK, run.first, run.packets),
+            ReportKind::Dummy => (DUMMY, 0, 0),
         };
         Label([u64::from(self.p) << 16 | kind, self.echo.as_nanos(), number, u64::from(rest)])
     }
@@ -118,16 +118,16 @@ impl Word {
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [head, echo, number, rest] = label.0;
         let rest = u32::try_from(rest).ok()?;
-        let said = match head & 0xffff {
+        let kind = match head & 0xffff {
             kind @ (ACK | LEAVING) if rest & 1 == 1 => {
-                Said::Ack { newest: number, bitmap: rest, leaving: kind == LEAVING }
+                ReportKind::Ack { newest: number, bitmap: rest, leaving: kind == LEAVING }
             }
-            NAK if rest > 0 => Said::Nak(Run { first: number, packets: rest }),
-            DUMMY if number == 0 && rest == 0 => Said::Dummy,
+            NAK if rest > 0 => ReportKind::Nak(Run { first: number, packets: rest }),
+            DUMMY if number == 0 && rest == 0 => ReportKind::Dummy,
             _ => return None,
         };
         let p = u16::try_from(head >> 16).ok()?;
-        Some(Self { echo: Time::from_nanos(echo), p, said })
+        Some(Self { echo: Time::from_nanos(echo), p, kind })
     }
 }
 

@@ -5,7 +5,7 @@ use units::{Duration, Rate, Time};
 
 /// Content of a data packet: the part of a sender report that receivers need [RFC3550 §6.4]; the encoding is ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Heading {
+pub(crate) struct DataHeader {
     /// The sending rate.
     pub(crate) rate: Rate,
     /// Mean interval of a receiver's reports in microseconds, above zero.
@@ -36,7 +36,7 @@ pub(crate) struct Report {
     pub(crate) held: Duration,
 }
 
-impl Heading {
+impl DataHeader {
     /// Encodes it in the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
