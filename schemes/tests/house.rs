@@ -83,7 +83,7 @@ fn parameters_round_trip_and_the_ends_of_their_ranges_are_allowed() {
             assert_eq!((entry.resolve)(&resolved).as_ref(), Ok(&resolved), "{}", entry.scheme.name);
             for (name, value) in &given {
                 let kept = resolved.iter().find(|(n, _)| n == name).map(|(_, v)| v.to_string());
-                // numbers may be written with or without a point, quantities in another unit
+                // the README may write a number with or without a point, and a quantity in another unit
                 let plain = matches!(value, ParamValue::Bool(_) | ParamValue::Int(_) | ParamValue::Float(_));
                 assert!(!plain || kept == Some(value.to_string()), "{}.{name}", entry.scheme.name);
             }
@@ -144,7 +144,7 @@ fn readmes_have_their_headings_sources_parameters_and_a_scenario() {
 
 // ---- laws under random operations
 
-/// What can happen to a congestion law.
+/// An input of a congestion control law.
 #[derive(Clone, Debug)]
 enum Op {
     Wait(u64),
@@ -198,7 +198,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What the network may have written: nothing, something small, anything.
+/// Labels of any content: zero, small values, any values.
 fn label() -> impl Strategy<Value = [u64; 4]> {
     prop_oneof![4 => Just([0; 4]), 3 => (0u64..50_000_000).prop_map(|word| [word, 0, 0, 0]), 1 => any::<[u64; 4]>()]
 }
@@ -278,7 +278,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
         assert!(allowance.window >= SEGMENT, "the window is {} after {op:?}", allowance.window);
         assert!(allowance.rate > Rate::ZERO, "the rate is zero after {op:?}");
         assert!(threshold >= SEGMENT, "the threshold is {threshold} after {op:?}");
-        // a window of not-a-number or infinity is a window of nothing or of everything
+        // a window computed from NaN would be 0, one from infinity the maximum
         assert!(allowance.window == Bytes::UNLIMITED || allowance.window < Bytes::new(1 << 50), "{op:?}");
         allowed.push((allowance.window.as_u64(), allowance.rate.as_bps(), threshold.as_u64()));
     }
@@ -305,18 +305,18 @@ proptest! {
 
 // ---- streams under random operations
 
-/// What can happen to a stream between one sender and two receivers.
+/// An event of a stream with one sender and two receivers.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The sender sends; each receiver gets it after this many milliseconds, or not at all.
+    /// The sender sends a packet; each receiver gets it after this number of milliseconds, or never.
     Send {
         late_ms: [Option<u16>; 2],
         marked: bool,
     },
     Wait(u64),
-    /// Deadlines that have passed are kept.
+    /// Timers that have expired are handled.
     Timers,
-    /// A word from anybody, of any content.
+    /// A message of any content from any sender.
     Noise([u64; 4]),
     Mode,
 }
@@ -410,7 +410,7 @@ fn converse(
         }
         let allowance = sender.allowance();
         assert!(allowance.rate > Rate::ZERO, "the rate is zero after {step:?}");
-        // a law may hold the stream, if it means to come back
+        // a law may pause the stream, if a timer of it is set
         let held = allowance.window < PACKET;
         assert!(!held || sender.wake() < Time::NEVER, "the window is {} after {step:?}", allowance.window);
         allowed.push((allowance.rate.as_bps(), allowance.window.as_u64()));
@@ -446,7 +446,7 @@ proptest! {
 /// child behind each other port.
 #[derive(Clone, Debug)]
 enum Event {
-    /// The source of a group sends; its packet comes in and joins the queues towards the children, who hear it.
+    /// The source of a group sends a packet, which arrives, joins the queues towards the children and is received by them.
     Data {
         group: u32,
         waiting: [u8; 3],
@@ -458,13 +458,13 @@ enum Event {
         to: u32,
         waiting: u8,
     },
-    /// A packet of a group with a header of any content comes in by any port.
+    /// A packet of a group with a header of any content arrives at any port.
     Strange {
         group: u32,
         by: u32,
         words: [u64; 4],
     },
-    /// A word of any content, from a child or a stranger, about a group with some of its branches.
+    /// A message of any content, from a child or another node, about a group with some of its branches.
     Noise {
         group: u32,
         from: u32,
@@ -472,7 +472,7 @@ enum Event {
         branches: usize,
     },
     Wait(u64),
-    /// Deadlines that have passed are kept: those of the receivers, of the router, of the sources.
+    /// Timers that have expired are handled: those of the receivers, of the router, of the sources.
     Timers,
 }
 
@@ -491,7 +491,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// The ports of the router; nothing else is around it.
+/// The ports of the router, which are its whole environment.
 struct Ports([PortView; 4]);
 
 impl Ports {
@@ -531,7 +531,7 @@ struct Tree<S, R, L> {
     /// By group, then by child.
     receivers: [[R; 3]; 2],
     sent: [u64; 2],
-    /// What the router said, and when.
+    /// Messages of the router, with their times.
     said: Vec<(Time, GroupMessage)>,
 }
 
@@ -589,7 +589,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         assert!(self.said.iter().all(|(_, word)| word.group.0 < 2), "it speaks of groups that are not there");
     }
 
-    /// A packet of a flow that left a little earlier, for somewhere.
+    /// A packet of a flow, sent shortly before.
     fn packet(&self, flow: u32, header: Header, label: Label) -> Packet {
         Packet {
             flow: FlowId(flow),
@@ -641,7 +641,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         }
     }
 
-    /// Calls a receiver's law; what it says goes to the router or past it.
+    /// Calls a receiver's law. Its messages go to the router, or bypass it.
     fn listen(&mut self, group: u32, child: u32, call: impl FnOnce(&mut R, &mut ReceiverCx<'_, '_>)) {
         let mut answers = Vec::new();
         let law = &mut self.receivers[group as usize][child as usize - 1];
@@ -668,7 +668,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         self.within(|law, cx| law.on_report(&report, cx));
     }
 
-    /// Calls the router's part; what it says reaches the sources.
+    /// Calls the router's part. Its messages reach the sources.
     fn within(&mut self, call: impl FnOnce(&mut L, &mut RouterCx<'_, '_, '_>)) {
         let mut words = Vec::new();
         let mut cx = self.world.cx();
@@ -730,7 +730,7 @@ proptest! {
 
 // ---- what the tests need
 
-/// The rest of a context.
+/// The state behind a context.
 struct World {
     now: Time,
     random: Random,
@@ -773,7 +773,7 @@ fn cited(folder: &Path, key: &str) -> bool {
     })
 }
 
-/// Some allowed parameters, by the bits of `pick`: the default, the minimum, the maximum or a word of each. Pairs that must stand in
+/// Valid parameters, chosen by the bits of `pick`: the default, the minimum, the maximum or a word of each. Pairs that must stand in
 /// an order, and do not, keep their defaults.
 fn some_params(entry: &Entry, pick: u64) -> ParamList {
     let mut bits = pick;
@@ -799,7 +799,7 @@ fn some_params(entry: &Entry, pick: u64) -> ParamList {
     given
 }
 
-/// Values that a parameter must refuse.
+/// Invalid values of a parameter.
 fn wrong_values(info: &ParamInfo) -> Vec<ParamValue> {
     let mut wrong = vec![ParamValue::Text("surely no value".to_owned())];
     let number = |value: &ParamValue| match value {

@@ -1,12 +1,12 @@
-//! BBR in whole networks: what is published of it, loosely enough for one run.
+//! BBR in whole networks: published results, with wide tolerances for a single run.
 
 use contract::{Count, NodeId};
 use sim::{Blueprint, Control, FlowKind, PortSpec, Record, Trace, World};
 use stack::tcp;
 use units::{Duration, Rate, Time};
 
-/// A dumbbell of 20 Mbit/s. Round trips take 42 ms and a little where the queue is empty: 105 kB, 70 packets. Flows start one after the other,
-/// two seconds apart.
+/// A dumbbell of 20 Mbit/s. The round-trip time with an empty queue is a little above 42 ms: 105 kB, 70 packets. Flows start two seconds
+/// apart.
 fn dumbbell(schemes: &[&str], seconds: u64, warmup: u64, packets: u32) -> Trace {
     let mut net = Blueprint::new(Duration::from_secs(seconds));
     net.warmup = Duration::from_secs(warmup);
@@ -35,7 +35,7 @@ fn dumbbell(schemes: &[&str], seconds: u64, warmup: u64, packets: u32) -> Trace 
     trace
 }
 
-/// Payload over what the link could carry of it, after the warm-up.
+/// Payload as a share of the capacity of the link, after the warm-up.
 fn share(trace: &Trace, flow: usize, seconds: u64) -> f64 {
     let capacity = 20e6 / 8.0 * 1460.0 / 1500.0 * seconds as f64;
     trace.receivers[flow].meter.goodput_bytes as f64 / capacity
@@ -50,12 +50,13 @@ fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
     assert!(band.contains(&value), "{value} is not within {band:?}");
 }
 
-/// BBR00 §4.3.5: all but the 2 % that probing for the round-trip time costs. §3.2: what is in flight is what the path holds, without a queue.
+/// BBR00 §4.3.5: the whole link except the 2 % that ProbeRTT costs. §3.2: the data in flight is the bandwidth-delay product, without a
+/// queue.
 #[test]
 fn alone_it_uses_the_link_with_one_product_in_flight() {
     let trace = dumbbell(&["bbr"], 60, 5, 1000);
     within(share(&trace, 0, 55), 0.96..=0.99);
-    // 42.6 ms where the queue is empty; a phase of 5/4 in eight makes one for a moment
+    // 42.6 ms with an empty queue; one phase of eight, with a gain of 5/4, makes a short queue
     within(mean_rtt(&trace, 0), 0.0426..=0.0500);
     let series = trace.series.iter().find(|series| series.name == "in_flight").expect("it is recorded");
     let samples = series.times.iter().zip(&series.values);
@@ -66,7 +67,7 @@ fn alone_it_uses_the_link_with_one_product_in_flight() {
     assert_eq!(trace.flows[0].meter.count(Count::Retransmits), 0);
 }
 
-/// BBR00 §4.3.2, §4.3.3, §4.3.5: Startup, Drain, ProbeBW, and a probe of the round-trip time about every ten seconds, for 200 ms and a round.
+/// BBR00 §4.3.2, §4.3.3, §4.3.5: Startup, Drain, ProbeBW, and ProbeRTT about every ten seconds, for 200 ms and a round trip.
 #[test]
 fn its_states_follow_each_other_as_drawn() {
     let trace = dumbbell(&["bbr"], 60, 0, 1000);
@@ -95,9 +96,9 @@ fn two_share_the_link_with_twice_the_product_in_flight() {
     within(mean_rtt(&trace, 0), 0.060..=0.095);
 }
 
-/// In front of a fifth of the product and of one product BBR leaves CUBIC next to nothing, and loses a lot itself; of four products CUBIC has as
-/// much or more, and of sixteen more. Hock, Bless and Zitterbart (IEEE ICNP 2017); Scholz and others (IFIP Networking 2018, §V): it turns between
-/// one and three products.
+/// With a buffer of a fifth of the bandwidth-delay product or of one BBR leaves little to CUBIC, and has many losses; with four CUBIC has
+/// an equal share or more, and with sixteen more. Hock, Bless and Zitterbart (IEEE ICNP 2017); Scholz and others (IFIP Networking 2018,
+/// §V): the change is between one and three.
 #[test]
 fn beside_cubic_it_takes_short_queues_and_loses_long_ones() {
     for first in ["bbr", "cubic"] {

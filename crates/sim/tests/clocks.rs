@@ -1,4 +1,4 @@
-//! Clocks of nodes: what state machines see of them, and that nothing else does.
+//! Clocks of nodes: state machines see them, and nothing else depends on them.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,7 +27,7 @@ fn run(print: &Blueprint) -> Trace {
     world.finish()
 }
 
-/// The same network with the clock of one node off.
+/// The same network with an error in the clock of one node.
 fn with(print: &Blueprint, node: NodeId, offset: Offset, drift: Drift) -> Blueprint {
     let mut print = print.clone();
     print.clocks.push(ClockSpec { node, offset, drift });
@@ -56,19 +56,19 @@ fn constant(print: &mut Blueprint, rate: Rate) {
 fn a_source_sends_as_much_faster_as_its_clock_runs() {
     let mut print = line(16);
     constant(&mut print, Rate::from_mbps(50));
-    // 6250 packets a second; what falls on the end is not sent
+    // 6250 packets per second; a packet due at the end is not sent
     let sent =
         |drift: i32| run(&with(&print, SENDER, Offset::ZERO, Drift::from_ppm(drift))).flows[0].sent_packets;
     assert_eq!(run(&print).flows[0].sent_packets, 100_000);
-    // each interval of 160 µs of the clock ends with the nanosecond after it, so the count is not out by more than one
+    // each interval of 160 µs of the clock ends at the next nanosecond, so that the error of the count is at most one
     for (drift, packets) in [(100, 100_010), (-100, 99_990), (10_000, 101_000), (-10_000, 99_000)] {
         assert!(sent(drift).abs_diff(packets) <= 1, "{drift} ppm: {}", sent(drift));
     }
-    // a receiver's clock changes nothing of it
+    // a receiver's clock has no effect on the count
     assert_eq!(run(&with(&print, RECEIVER, Offset::ZERO, Drift::MAX)).hash, run(&print).hash);
 }
 
-/// Wakes once a second by its own clock and says what it sees.
+/// Wakes once per second by its own clock and records the time that it reads.
 struct Ticker {
     to: Destination,
     next: Time,
@@ -98,7 +98,7 @@ impl Endpoint for Ticker {
     }
 }
 
-/// Notes what it sees of each packet: when it comes, and when it says that it was sent.
+/// Records the arrival time and the sending time of each packet.
 struct Watcher(Arc<Mutex<Vec<(Time, Time)>>>);
 
 impl Endpoint for Watcher {
@@ -130,18 +130,19 @@ fn timers_are_by_the_clock_stamps_are_the_senders_and_records_are_true() {
     let hundredth = &trace.events[99];
     assert_eq!(hundredth.at, Time::from_nanos((100_000_000_000u64 * 1_000_000).div_ceil(999_900)));
     assert!(trace.events.iter().all(|event| event.value == 0.0), "never early and not late");
-    // on the wire twice 80 µs and 10 ms; by the clocks an hour, 5 ms and two drifts more. The common epoch is the hour.
+    // transmission and propagation: two times 80 µs and 10 ms; by the clocks additionally an hour, 5 ms and two drifts. The common epoch is
+    // the hour.
     let (came, sent) = seen.lock().expect("one thread")[99];
     assert_eq!(sent, Time::from_nanos(100_000_000_000), "by a clock that began at nothing");
     let true_ns = hundredth.at.as_nanos() + 20_160_000;
     assert_eq!(came, Time::ZERO + HOUR + ms(5) + Duration::from_nanos(true_ns + true_ns / 10_000));
-    // what the tables say is true, to the nanosecond that a slow clock cannot tell from the next
+    // times in tables are true times, to the resolution of a slow clock, a nanosecond
     let arrived = &trace.receivers[0];
     assert_eq!((arrived.packets, arrived.delay_min.as_nanos()), (100, 20_160_000));
     assert!(arrived.delay_max.as_nanos() <= 20_160_001);
 }
 
-/// A connection of 4 MB that is stopped and started again while its packets are under way, beside a stream.
+/// A connection of 4 MB that is stopped and restarted while its packets are in flight, beside a stream.
 fn traffic() -> Blueprint {
     let mut print = line(12);
     let config = tcp::Config { handshake: true, ..tcp::Config::default() };
@@ -214,7 +215,7 @@ fn routers_keep_their_clocks_when_they_lose_their_memory() {
     data.flow("asks", Some("cubic"), FlowKind::Ndn(consumer), SENDER, &[]);
     data.events = vec![(at_ms(7000), Change::Reset(NodeId(1)))];
 
-    // by a clock that runs a tenth too fast the same is said a tenth more often
+    // with a clock that is 10 % fast, messages are 10 % more frequent
     let said = |print: &Blueprint| run(print).nodes[0].meter.count(Count::Signals) as f64;
     let fast = said(&with(&named, NodeId(1), Offset::ZERO, Drift::MAX)) / said(&named);
     assert!((1.02..1.12).contains(&fast), "{fast}");

@@ -8,7 +8,7 @@ use stack::queue::codel::Params;
 use stack::tcp;
 use units::{Duration, Rate, Time};
 
-/// One flow through 10 Mbit/s with room for a thousand packets, 42 ms there and back.
+/// One flow over 10 Mbit/s with a buffer of 1000 packets and a round-trip time of 42 ms.
 fn deep(codel: Option<Params>, ecn: bool) -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(30));
     print.warmup = Duration::from_secs(5);
@@ -30,7 +30,7 @@ fn run(print: &Blueprint) -> Trace {
     world.finish()
 }
 
-/// Mean wait in ms, and share of the link's capacity that was used.
+/// Mean queueing delay in ms, and utilisation of the link.
 fn of_link(trace: &Trace) -> (f64, f64) {
     let port = &trace.ports[2];
     let wait = port.backlog_packet_ns as f64 / port.sent_packets as f64 / 1e6;
@@ -64,7 +64,7 @@ fn a_link_that_fails_empties_its_queue() {
     for (ms, up) in [(10_000, false), (10_500, true)] {
         print.events.push((Time::ZERO + Duration::from_millis(ms), Change::LinkUp(LinkId(1), up)));
     }
-    // that every packet is accounted for, the end of the run asserts
+    // the end of the run asserts that packets are conserved
     let trace = run(&print);
     let port = &trace.ports[2];
     assert!(port.drops[DropReason::LinkDown as usize] > 0);

@@ -15,7 +15,7 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Two consumers, two routers, two producers; all links 10 Mbit/s and 10 ms, with queues of this many packets.
+/// Two consumers, two routers, two producers; all links 10 Mbit/s and 10 ms, with queues of the given number of packets.
 fn dumbbell(seconds: u64, queue: u32) -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(seconds));
     let nodes: Vec<NodeId> =
@@ -35,7 +35,7 @@ fn dumbbell(seconds: u64, queue: u32) -> Blueprint {
     print
 }
 
-/// A consumer of `prefix` with these settings; without a scheme it asks at a constant rate.
+/// A consumer of `prefix` with these settings; without a scheme it requests at a constant rate.
 fn consume(
     print: &mut Blueprint,
     node: u32,
@@ -64,8 +64,8 @@ fn hits(trace: &Trace, node: u32) -> u64 {
     record.ndn.as_ref().expect("a forwarder counts").count(Tally::Hits)
 }
 
-/// N1: 500 Interests a second for 100 s. ndnSIM 2.8 counts 49 968 Data at each consumer, and 299 964 Interests and 299 873 Data put on
-/// links: just so many are put there when the first Interest leaves a gap after the start of the run.
+/// N1: 500 Interests per second for 100 s. ndnSIM 2.8 counts 49 968 Data at each consumer, and 299 964 Interests and 299 873 Data sent on
+/// links. Here the numbers are equal if the first Interest leaves one gap after the start of the run.
 #[test]
 fn steady_consumers_get_as_many_data_as_in_another_simulator() {
     let mut print = dumbbell(100, 100);
@@ -109,7 +109,7 @@ fn window_laws_fill_the_link_and_share_it() {
         for flow in &trace.flows {
             let count = |what| flow.meter.count(what);
             assert_eq!(count(Count::Missing), 0);
-            // what was dropped was asked for again, and little else
+            // dropped Interests are retransmitted, and few others
             let drops: u64 = flow.drops.iter().sum();
             assert!(drops > 0 && count(Count::Retransmits) >= drops.saturating_sub(64), "{scheme}: {flow:?}");
             assert!(count(Count::Retransmits) <= drops + drops / 4 + 64, "{scheme}: {flow:?}");
@@ -133,7 +133,7 @@ fn equal_runs_are_equal_and_other_seeds_differ() {
     assert_ne!(one.hash, other.hash);
 }
 
-/// Interests that are held leave in bursts: the queue behind the consumer sees them, and nothing else changes.
+/// Held Interests leave in bursts, which makes the queue behind the consumer longer; nothing else changes.
 #[test]
 fn a_coarse_clock_makes_bursts_of_a_steady_consumer() {
     let with = |tick| {
@@ -143,15 +143,15 @@ fn a_coarse_clock_makes_bursts_of_a_steady_consumer() {
     };
     let (exact, coarse) = (with(Duration::ZERO), with(ms(100)));
     assert_eq!(exact.flows[0].sent_packets, 10_000);
-    // those generated after the last tick before the end are still held, but the one at 20 s itself is let go
+    // Interests generated after the last tick are still held at the end; that of 20 s itself leaves
     assert!((9_950..=10_001).contains(&coarse.flows[0].sent_packets), "{}", coarse.flows[0].sent_packets);
     let backlog = |trace: &Trace| trace.ports[0].backlog_max;
     assert_eq!(backlog(&exact), 0);
-    // 50 leave at once; one is in transmission
+    // 50 leave together; one is in transmission
     assert_eq!(backlog(&coarse), 49);
 }
 
-/// Two consumers of one catalogue, the second behind the first one's store: what is popular is served on the way.
+/// Two consumers of one catalogue, the second behind the content store of the first: popular content is served from the store.
 #[test]
 fn popular_contents_are_served_by_stores() {
     let pattern = Pattern::Zipf { contents: 1000, segments: 4, exponent: 1.0, shift: 0.0 };
@@ -168,7 +168,7 @@ fn popular_contents_are_served_by_stores() {
     assert!(hits(&large, 2) > 2 * hits(&small, 2), "{} {}", hits(&small, 2), hits(&large, 2));
     let total = |trace: &Trace| trace.flows.iter().map(data).sum::<f64>();
     assert!(total(&large) > 1.2 * total(&small), "{} {}", total(&small), total(&large));
-    // served a link away, or by the producer
+    // served one link away, or by the producer
     let min = large.flows[0].meter.delay_min;
     assert!((ms(20)..ms(22)).contains(&min), "{min}");
 }

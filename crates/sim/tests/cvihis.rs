@@ -1,4 +1,4 @@
-//! CVIHIS in whole networks: what its paper says of them, loosely enough for one short run each.
+//! CVIHIS in whole networks: claims of its paper, with wide tolerances for one short run each.
 
 use contract::{Count, FlowId, LinkId, NodeId, ParamValue};
 use sim::{Blueprint, Change, ClockSpec, Control, FlowKind, FlowRecord, PortSpec, Subject, Trace, World};
@@ -55,7 +55,8 @@ impl Net {
         FlowId(self.print.flows.len() as u32 - 1)
     }
 
-    /// NewReno with an acknowledgement for each segment: delayed ones are an improvement that only some had [CVIHIS §2.3].
+    /// NewReno with an acknowledgement for each segment: delayed acknowledgements are an option that only some implementations had [CVIHIS
+    /// §2.3].
     fn reno(&mut self, name: &str, rtt_ms: u64) -> FlowId {
         let [from, to] = self.hosts(name, rtt_ms);
         let config = tcp::Config { sack: false, delayed_ack: false, ..tcp::Config::default() };
@@ -64,7 +65,7 @@ impl Net {
     }
 }
 
-/// The paper's rates are those at which is sent.
+/// The paper's rates are sending rates.
 fn rate_bps(flow: &FlowRecord) -> f64 {
     flow.sent_bytes as f64 * 8.0 / flow.active.as_secs_f64()
 }
@@ -89,7 +90,7 @@ fn mean(trace: &Trace, flow: FlowId, name: &str, from: u64, to: u64) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// What the real-time mode gets of a NewReno connection's rate, each with this round-trip time.
+/// Rate of the real-time mode relative to that of a NewReno connection, both with this round-trip time.
 fn against_reno(capacity_kbps: u64, rtt_ms: u64, seed: u64) -> f64 {
     let capacity = Rate::from_kbps(capacity_kbps);
     let mut net = net(200, 50, capacity, 50);
@@ -100,7 +101,7 @@ fn against_reno(capacity_kbps: u64, rtt_ms: u64, seed: u64) -> f64 {
     rate_bps(&trace.flows[video.index()]) / rate_bps(&trace.flows[tcp.index()])
 }
 
-/// Fig. 4: acceptable on average, and about 1.6 either way at worst.
+/// Fig. 4: acceptable on average, and a ratio of at most about 1.6 in either direction.
 #[test]
 fn the_real_time_mode_shares_with_newreno() {
     let mut shares = Vec::new();
@@ -135,7 +136,7 @@ fn the_background_mode_alone_is_steady() {
     }
 }
 
-/// Fig. 3: it yields to a connection, and comes back the sooner the shorter its round trip is.
+/// Fig. 3: it yields to a connection, and recovers sooner with a shorter round-trip time.
 #[test]
 fn the_background_mode_yields_and_comes_back() {
     let mut back = Vec::new();
@@ -158,7 +159,7 @@ fn the_background_mode_yields_and_comes_back() {
     assert!(back[0] < back[1] && back[1] < back[2], "{back:?}");
 }
 
-/// §4.4: against itself, and Fig. 5.
+/// §4.4, Fig. 5: fairness between flows of the same mode.
 #[test]
 fn two_real_time_streams_share_whatever_their_round_trips() {
     for (first_ms, second_ms, max) in [(60, 60, 1.1), (60, 180, 1.2), (10, 180, 2.0)] {
@@ -172,7 +173,7 @@ fn two_real_time_streams_share_whatever_their_round_trips() {
     }
 }
 
-/// §4.4, Fig. 7: the background mode yields to the real-time mode, unless that has a much longer round trip.
+/// §4.4, Fig. 7: the background mode yields to the real-time mode, unless the latter has a much longer round-trip time.
 #[test]
 fn the_background_mode_yields_to_the_real_time_mode_of_a_like_round_trip() {
     let share = |rtt_ms: u64, other_ms: u64| {
@@ -189,7 +190,7 @@ fn the_background_mode_yields_to_the_real_time_mode_of_a_like_round_trip() {
     assert!(long >= 0.35, "{long}");
 }
 
-/// S002-07: on the fly, without a jump.
+/// S002-07: a change of mode during the run, without a jump of the rate.
 #[test]
 fn a_mode_changes_while_data_flow() {
     let run_with = |floor: f64, back: u64| {
@@ -207,7 +208,7 @@ fn a_mode_changes_while_data_flow() {
         let share = |from, to| mean(&trace, video, "rate", from, to) / 4e6;
         let shares = [share(30, 60), share(back - 5, back), share(back + 5, back + 15), share(180, 240)];
         println!("floor {floor}, back at {back} s: {shares:.3?}");
-        // what is allowed moves by a step at most around each change: a packet for √RTT, and in that time
+        // around each change the permitted rate moves by at most a step: a packet per √RTT in that time
         let allowed =
             trace.series.iter().find(|series| series.name == "allowed_rate").expect("it is recorded");
         let value = |millis: u64| allowed.values[(millis / 50) as usize - 1];
@@ -222,14 +223,14 @@ fn a_mode_changes_while_data_flow() {
     };
     let [before, yields, after, later] = run_with(1.0, 80);
     assert!(before > 0.3 && yields < 0.3 && after > yields && later > 0.3);
-    // who yields for long sends a packet per second at last, and then sees too little of the queue to come back
+    // after yielding for a long time a flow sends one packet per second, and then has too few samples of the queue to recover
     let [_, starved, after, later] = run_with(1.0, 120);
     assert!(starved < 0.02 && after < 0.02 && later < 0.02);
     let [_, yields, after, later] = run_with(10.0, 120);
     assert!(yields < 0.04 && after > yields && later > 0.3);
 }
 
-/// §4.6: an offset of the clocks is nothing, and pushing copes with a drift.
+/// §4.6: an offset of clocks has no effect, and raising minDelay compensates drift.
 #[test]
 fn clocks_may_be_off_and_drift() {
     let mut net = net(300, 50, Rate::from_mbps(3), 50);
@@ -257,7 +258,7 @@ fn clocks_may_be_off_and_drift() {
     }
 }
 
-/// Fig. 9: the way becomes longer and narrower, twice, and the real-time mode finds out.
+/// Fig. 9: the route becomes longer and narrower, twice, and the real-time mode detects it.
 #[test]
 fn the_real_time_mode_follows_a_route() {
     let mut print = Blueprint::new(Duration::from_secs(400));

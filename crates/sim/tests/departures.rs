@@ -1,4 +1,4 @@
-//! Nodes that look at what leaves their queues: they see every packet at the instant at which it starts, and nothing else changes.
+//! Nodes that observe departures from their queues: they see every packet when its transmission starts, and nothing else changes.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use sim::{Blueprint, Change, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec,
 use stack::ndn::{ConsumerConfig, ProducerConfig};
 use units::{Bytes, Duration, Rate, Time};
 
-/// What was seen: instant in µs, wait in µs, backlog behind it, and whether it was Data.
+/// An observation: instant in µs, queueing delay in µs, backlog behind the packet, and whether it was Data.
 type Seen = Arc<Mutex<Vec<(u64, u64, u32, bool)>>>;
 
 struct Watcher {
@@ -40,7 +40,7 @@ impl LinkLaw for Watcher {
     }
 }
 
-/// A consumer that asks for 16 Data of 1000 bytes, one each 0.64 ms, and a producer behind a link of 8 Mbit/s, which takes one each
+/// A consumer that requests 16 Data of 1000 bytes, one each 0.64 ms, and a producer behind a link of 8 Mbit/s, which transmits one per
 /// millisecond.
 fn crowded() -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(1));
@@ -79,7 +79,7 @@ fn run(print: &Blueprint, mark: Option<bool>) -> (Trace, Vec<(u64, u64, u32, boo
 #[test]
 fn each_packet_is_seen_as_it_leaves_with_the_time_that_it_waited() {
     let (trace, seen) = run(&crowded(), Some(false));
-    // Data k comes at 10 + 0.64 k ms and leaves at 10 + k ms, having waited 0.36 k ms; those behind it are the ⌊k/0.64⌋ − k that came
+    // Data k arrives at 10 + 0.64 k ms and leaves at 10 + k ms after a wait of 0.36 k ms; the backlog is the ⌊k/0.64⌋ − k that arrived
     // meanwhile
     assert_eq!(
         seen[..7],
@@ -144,7 +144,7 @@ fn what_a_failing_link_loses_is_not_seen_to_leave() {
     let (trace, seen) = run(&print, Some(false));
     let within: Vec<u64> = seen.iter().map(|row| row.0).filter(|at| (15_500..17_100).contains(at)).collect();
     assert!(within.is_empty(), "{within:?}");
-    // the one in transmission was lost as well, after it was seen
+    // the packet in transmission was lost as well, after its observation
     assert!(seen.len() as u64 > trace.ports[1].sent_packets, "{seen:?}");
 }
 

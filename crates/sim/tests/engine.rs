@@ -38,7 +38,7 @@ fn wire(duration: Duration, port: PortSpec, kind: FlowKind) -> Blueprint {
 
 #[test]
 fn a_million_packets_take_exactly_their_time_on_the_link() {
-    // offered at twice the rate, the link is always busy: 7 Mbit/s, 1500 bytes, 1 000 000 packets = 1714.285714285 s
+    // the offered load is twice the capacity, so the link is always busy: 7 Mbit/s, 1500 bytes, 1 000 000 packets = 1714.285714285 s
     let port = PortSpec::new(Rate::from_mbps(7), Duration::from_millis(3), 10);
     let kind = source(1500, Pattern::Constant { rate: Rate::from_mbps(14) });
     let last =
@@ -161,13 +161,13 @@ fn a_link_that_changes_its_rate_serves_at_the_new_one_from_that_instant() {
     assert_eq!(port.capacity_bits, 50_000_000);
     let utilisation = port.sent_bytes as f64 * 8.0 / port.capacity_bits as f64;
     assert!((utilisation - 1.0).abs() < 1e-3, "{utilisation}");
-    // the queue is full all the time, whatever the rate
+    // the queue is full at all times, at either rate
     assert!((port.backlog_packet_ns as f64 / 20e9 - 10.0).abs() < 0.6, "{}", port.backlog_packet_ns);
 }
 
 #[test]
 fn a_link_never_carries_more_than_its_capacity_whatever_its_rate_was_before() {
-    // a packet is under transmission at the change, and still at the end of the warm-up
+    // a packet is in transmission at the change, and still at the end of the warm-up
     let port = PortSpec::new(Rate::from_kbps(1451), Duration::from_millis(33), 30);
     let mut net = wire(Duration::from_secs(5), port, constant(Rate::from_mbps(4)));
     net.warmup = Duration::from_secs(1);
@@ -279,7 +279,7 @@ fn churn_turns_a_flow_on_and_off_for_its_mean_times() {
 
 #[test]
 fn a_flow_that_starts_anew_hears_nothing_of_its_earlier_life() {
-    // half a second of packets is on the wire when the flow stops and starts again
+    // half a second of packets is in flight when the flow stops and restarts
     let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(500), 20);
     let mut net = wire(Duration::from_secs(4), port, constant(Rate::from_kbps(800)));
     net.events =
@@ -400,7 +400,7 @@ proptest! {
     }
 }
 
-/// Sends nothing; counts what it is told.
+/// Sends nothing; counts its inputs.
 struct Listener(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
 
 impl contract::Endpoint for Listener {

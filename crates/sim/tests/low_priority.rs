@@ -1,11 +1,11 @@
-//! Schemes of low priority in whole networks: what their sources promise of them, loosely enough for one run.
+//! Less-than-best-effort schemes in whole networks: claims of their sources, with wide tolerances for one run.
 
 use contract::{FlowId, NodeId};
 use sim::{Blueprint, ClockSpec, Control, FlowKind, PortSpec, Trace, World};
 use stack::tcp;
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
-/// A dumbbell whose bottleneck carries 10 Mbit/s and holds this many packets. Round trips take 44 ms where it is empty.
+/// A dumbbell with a bottleneck of 10 Mbit/s and a buffer of the given number of packets. The round-trip time with an empty queue is 44 ms.
 struct Dumbbell {
     net: Blueprint,
     left: NodeId,
@@ -25,7 +25,7 @@ impl Dumbbell {
         Self { net, left, right }
     }
 
-    /// Adds a flow that starts at this many seconds.
+    /// Adds a flow that starts at `start` seconds.
     fn flow(&mut self, scheme: &str, start: u64) -> FlowId {
         let id = self.net.flows.len();
         let port = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1), 10_000);
@@ -47,19 +47,19 @@ impl Dumbbell {
     }
 }
 
-/// Payload over what the link could carry of it, after the warm-up.
+/// Payload as a share of the capacity of the link, after the warm-up.
 fn share(trace: &Trace, flow: usize, seconds: u64) -> f64 {
     let capacity = 10e6 / 8.0 * 1460.0 / 1500.0 * seconds as f64;
     trace.receivers[flow].meter.goodput_bytes as f64 / capacity
 }
 
-/// Mean round-trip time after the warm-up less that of the empty path, in seconds.
+/// Mean round-trip time after the warm-up minus that with an empty queue, in seconds.
 fn mean_queue(trace: &Trace, flow: usize) -> f64 {
     let meter = &trace.flows[flow].meter;
     meter.rtt_sum_ns as f64 / meter.rtt_count as f64 * 1e-9 - 0.0452
 }
 
-/// One flow alone in front of 300 packets, which are 360 ms: its share and the queue that it makes.
+/// One flow alone with a buffer of 300 packets, which are 360 ms: its utilisation and its queueing delay.
 fn alone(scheme: &str) -> (f64, f64) {
     let mut dumbbell = Dumbbell::new(300, 60, 300);
     dumbbell.flow(scheme, 0);
@@ -67,7 +67,7 @@ fn alone(scheme: &str) -> (f64, f64) {
     (share(&trace, 0, 240), mean_queue(&trace, 0))
 }
 
-/// Shares of two flows; the second starts at this many seconds.
+/// Shares of two flows; the second starts at the given number of seconds.
 fn two(schemes: [&str; 2], packets: u32, start: u64) -> (f64, f64) {
     let mut dumbbell = Dumbbell::new(300, 60, packets);
     dumbbell.flow(schemes[0], 0);
@@ -80,7 +80,8 @@ fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
     assert!(band.contains(&value), "{value} is not within {band:?}");
 }
 
-/// RFC 6817 §2.1: it fills the link, with a queue of TARGET. The draft of LEDBAT++ §4.4, §4.5: at least nine tenths, with one of 60 ms at most.
+/// RFC 6817 §2.1: the link is full, with a queue of TARGET. The draft of LEDBAT++ §4.4, §4.5: at least nine tenths, with a queue of at most
+/// 60 ms.
 #[test]
 fn alone_they_fill_the_link_with_the_queue_that_they_aim_at() {
     let (share, queue) = alone("ledbat");
@@ -89,13 +90,13 @@ fn alone_they_fill_the_link_with_the_queue_that_they_aim_at() {
     let (share, queue) = alone("ledbat_pp");
     within(share, 0.90..=1.001);
     within(queue, 0.045..=0.063);
-    // 15 % of 360 ms is where TCP-LP halves, and then there is enough to fill the link
+    // TCP-LP halves the window at 15 % of 360 ms, and the remaining window still fills the link
     let (share, queue) = alone("tcp_lp");
     within(share, 0.95..=1.001);
     within(queue, 0.010..=0.054);
 }
 
-/// RFC 6817 §4.2, KK03 §V: where TCP fills a queue that is longer than the target, next to nothing is left to the background.
+/// RFC 6817 §4.2, KK03 §V: if TCP fills a queue longer than the target, the background flow gets almost nothing.
 #[test]
 fn beside_reno_they_take_next_to_nothing() {
     for scheme in ["ledbat", "ledbat_pp", "tcp_lp"] {
@@ -105,7 +106,7 @@ fn beside_reno_they_take_next_to_nothing() {
     }
 }
 
-/// A queue of 80 packets, 96 ms, is never as long as LEDBAT's target: it is left with losses, and is as Reno. The others yield all the same.
+/// A queue of 80 packets, 96 ms, is always below LEDBAT's target: LEDBAT then reacts to losses only, like Reno. The others still yield.
 #[test]
 fn a_queue_shorter_than_its_target_makes_ledbat_a_reno() {
     let (background, _) = two(["ledbat", "reno"], 80, 0);
@@ -116,8 +117,8 @@ fn a_queue_shorter_than_its_target_makes_ledbat_a_reno() {
     }
 }
 
-/// RFC 6817 §4.4: who comes later takes the queue of the first for a part of the path, aims at a longer one, and starves it.
-/// LEDBAT++ §4.4: after a slowdown both know better.
+/// RFC 6817 §4.4, the latecomer advantage: a later flow measures the queue of the first as part of its base delay, aims at a longer queue,
+/// and starves the first. LEDBAT++ §4.4: after a slowdown both know the base delay.
 #[test]
 fn latecomers_starve_ledbat_but_not_ledbat_pp() {
     let (first, latecomer) = two(["ledbat", "ledbat"], 300, 50);
@@ -128,8 +129,8 @@ fn latecomers_starve_ledbat_but_not_ledbat_pp() {
     within(first + latecomer, 0.9..=1.001);
 }
 
-/// The queue that one flow alone makes in a minute that begins at this many seconds, in front of 1000 packets, when the receiver's clock
-/// gains so many parts per million.
+/// Queueing delay of one flow alone in the minute from the given second on, with a buffer of 1000 packets, when the receiver's clock drifts
+/// by the given ppm.
 fn queue_under_drift(scheme: &str, from: u64, ppm: i32) -> f64 {
     let mut dumbbell = Dumbbell::new(from + 60, from, 1000);
     dumbbell.flow(scheme, 0);
@@ -140,8 +141,8 @@ fn queue_under_drift(scheme: &str, from: u64, ppm: i32) -> f64 {
     mean_queue(&trace, 0)
 }
 
-/// 100 ppm are 0.1 ms a second, 56 ms from the empty path at the start to the minute around 560 s. LEDBAT takes them for queue, or for the want of
-/// it, and so does TCP-LP, which smooths; round-trip times are those of one clock.
+/// 100 ppm are 0.1 ms per second, 56 ms from the empty path at the start to the minute around 560 s. LEDBAT takes the drift for a queue, or
+/// for the lack of one, and so does TCP-LP, which smooths; round-trip times are measured by one clock.
 #[test]
 fn a_clock_that_drifts_moves_the_queue_of_those_that_read_one_way_delays() {
     within(queue_under_drift("ledbat", 530, 0), 0.096..=0.106);
@@ -152,21 +153,20 @@ fn a_clock_that_drifts_moves_the_queue_of_those_that_read_one_way_delays() {
     within(queue_under_drift("tcp_lp", 530, -100) - right, 0.025..=0.060);
     let right = queue_under_drift("ledbat_pp", 530, 0);
     within(right, 0.045..=0.063);
-    // all but the timer of delayed acknowledgements, which is the receiver's
+    // except the timer of delayed acknowledgements, which is the receiver's
     within(queue_under_drift("ledbat_pp", 530, 100) - right, -1e-6..=1e-6);
     within(queue_under_drift("ledbat_pp", 530, -100) - right, -1e-6..=1e-6);
 }
 
-/// A flow that is never silent forgets the empty path after ten minutes: its own 100 ms are then the base of another 100. Slowdowns are
-/// what LEDBAT++ has against that.
+/// A flow without pauses loses the base delay of the empty path after ten minutes: its own 100 ms are then part of the base delay, and it
+/// adds another 100. The slowdowns of LEDBAT++ prevent this.
 #[test]
 fn ledbat_builds_on_its_own_queue_after_ten_minutes() {
     within(queue_under_drift("ledbat", 660, 0), 0.190..=0.210);
     within(queue_under_drift("ledbat_pp", 660, 0), 0.045..=0.063);
 }
 
-/// With a clock that is an hour off, either way and at either end, the trace is the same as with none: of those that read one-way delays
-/// as of those that do not.
+/// An offset of an hour, of either sign and at either end, does not change the trace of any scheme, whether it uses one-way delays or not.
 #[test]
 fn an_hour_between_the_clocks_changes_no_trace() {
     for scheme in ["ledbat", "ledbat_pp", "tcp_lp", "bbr", "reno"] {

@@ -1,4 +1,4 @@
-//! MCA in whole networks: what its paper says of them, loosely enough for one short run.
+//! MCA in whole networks: claims of its paper, with wide tolerances for one short run.
 
 use contract::{Count, DropReason, FlowId, NodeId, Random};
 use sim::{Blueprint, Change, Control, EventRecord, FlowKind, FlowRecord, PortSpec, Subject, Trace, World};
@@ -128,7 +128,7 @@ fn a_group_behind_many_bottlenecks_gets_what_unicast_flows_get_and_speaks_no_mor
     assert!((6.0..=25.0).contains(&(alone / 100.0)), "{} indications per second", alone / 100.0);
 }
 
-/// One source, one group of two, each member behind a bottleneck of its own.
+/// One source, one group of two members, each behind its own bottleneck.
 fn two_bottlenecks() -> (Blueprint, [NodeId; 2]) {
     let mut net = network(120, 30);
     let (source, router) = (net.node("source"), net.node("router"));
@@ -189,8 +189,8 @@ fn beside_tcp_in_one_queue_mca_gives_way() {
     assert!(utilisation(&trace, 0) > 0.9);
 }
 
-/// [MCA §2.2]: where the path becomes longer, a receiver in band believes in a queue that does not drain, and the rate comes down. Control packets that
-/// find no queue know better.
+/// [MCA §2.2]: after the path becomes longer, an in-band receiver measures a queue that does not drain, and the rate falls. With control
+/// packets that bypass queues it does not.
 #[test]
 fn a_longer_path_is_no_queue_for_control_packets_out_of_band() {
     let rate_after = |control: &str| {
@@ -210,7 +210,7 @@ fn a_longer_path_is_no_queue_for_control_packets_out_of_band() {
     assert!((0.75e6..=1.0e6).contains(&out_of_band), "{out_of_band}");
 }
 
-/// Round-trip times of control packets have no queueing in them, so periods are shorter and the queue is longer than in band.
+/// Round-trip times of control packets contain no queueing delay, so that periods are shorter and the queue is longer than in band.
 #[test]
 fn out_of_band_ten_groups_share_a_bottleneck_as_well() {
     let mut net = one_bottleneck(1, 200);

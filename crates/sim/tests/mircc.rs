@@ -1,4 +1,4 @@
-//! MIRCC in the running network: rates that the network offers, coarse clocks at both ends.
+//! MIRCC in the running network: rates that routers offer, coarse clocks at both ends.
 
 use contract::{NodeId, ParamValue};
 use sim::{Blueprint, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Subject, Trace, World};
@@ -66,7 +66,7 @@ fn generated(trace: &Trace, flow: u32, from_ms: u64, to_ms: u64) -> f64 {
     (at(to_ms) - at(from_ms)) * 1e3 / (to_ms - from_ms) as f64
 }
 
-/// Both rates while both are active, and what all buckets dropped.
+/// Both rates while both consumers are active, and the drops of all buckets.
 fn both(tick_ms: u64, interval_ms: u64) -> (f64, f64, u64) {
     let trace = dumbbell(ms(tick_ms), &[("interval", format!("{interval_ms} ms").as_str().into())]);
     let policed =
@@ -87,7 +87,7 @@ fn a_consumer_has_its_link_and_two_share_the_bottleneck() {
         }
         let after = generated(&trace, 0, 9000, 10_000);
         assert!(after > 850.0, "tick {tick} ms: {after} when the other has left");
-        // what the buckets let pass is the maximum that can wait
+        // the queue is at most the depth of the buckets
         let longest = trace.ports.iter().map(|port| port.backlog_max).max();
         assert!(longest <= Some(200), "{longest:?}");
     }
@@ -111,7 +111,7 @@ fn a_coarse_clock_of_consumers_hides_them_from_each_other_and_one_of_routers_doe
 fn a_consumer_can_start_slowly_and_hears_of_the_rate_with_its_first_data() {
     let start = [("initial_rate", ParamValue::from("1 Mbit/s"))];
     let slow = run(ms(0), &[], &start);
-    // 100 a second until the first Data is back after 0.4 s; the first of them falls on the start
+    // 100 per second until the first Data arrives after 0.4 s; the first Interest is sent at the start
     assert_eq!(generated(&slow, 0, 1000, 1400) * 0.4, 39.0);
     assert!((990.0..=1010.0).contains(&generated(&slow, 0, 1500, 2500)));
 }

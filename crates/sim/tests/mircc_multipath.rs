@@ -73,7 +73,8 @@ fn close(found: f64, wanted: f64) -> bool {
     (found - wanted).abs() < 0.05 * wanted
 }
 
-/// Alone it has both bottlenecks. With another at the first it has what is fair at best, R₁: x + (R₁ − 6) = 10 and x = R₁ give 8 each.
+/// Alone the consumer gets both bottlenecks. With another consumer at the first it gets at most the fair R₁: x + (R₁ − 6) = 10 and x = R₁
+/// give 8 each.
 #[test]
 fn a_flow_over_two_paths_takes_leftovers_first_and_is_no_more_than_one_flow() {
     let trace = two_paths("both");
@@ -84,7 +85,7 @@ fn a_flow_over_two_paths_takes_leftovers_first_and_is_no_more_than_one_flow() {
     assert!(close(mbps(&trace, 0, 35, 40), 16.0), "{} after", mbps(&trace, 0, 35, 40));
 }
 
-/// With the first class alone it counts as a flow on each path: 5 + 6 against 5.
+/// With the first class alone it counts as one flow on each path: 5 + 6 against 5.
 #[test]
 fn without_classes_a_flow_over_two_paths_counts_as_two() {
     let trace = two_paths("primary");

@@ -1,4 +1,4 @@
-//! Groups that are known by name: joins, leaves and trees that come about over the network.
+//! Groups identified by name: joins, leaves and trees that are built over the network.
 
 use contract::{Count, DropReason, FlowId, LinkId, NodeId};
 use sim::{Blueprint, Cast, Change, Control, FlowKind, IcnSpec, NodeRole, PortSpec, Trace, World};
@@ -23,8 +23,8 @@ fn port(rate_mbps: u64, delay_ms: u64) -> PortSpec {
     PortSpec::new(Rate::from_mbps(rate_mbps), ms(delay_ms), 1000)
 }
 
-/// source – r0 – middle – r1 – four members, all links 10 ms; the name resolution system hangs from r0. The source sends
-/// 100 packets of 1000 bytes a second.
+/// source – r0 – middle – r1 – four members, all links 10 ms; the name resolution system is attached to r0. The source sends 100 packets of
+/// 1000 bytes per second.
 struct Net {
     print: Blueprint,
     routers: [NodeId; 3],
@@ -51,7 +51,7 @@ fn net(seconds: u64, members: u32) -> Net {
     let config = stream::Config { packet: Bytes::new(1000), jitter: 0.0, ..stream::Config::default() };
     let flow = print.flow("group", Some("mca"), FlowKind::Stream(config), source, &members);
     flow.cast = Cast::Named;
-    // a law that stays at its rate, so that what arrives can be counted
+    // a law with a constant rate, so that arrivals can be counted
     let rate = contract::ParamValue::Text("800 kbit/s".into());
     flow.params =
         ["initial_rate", "max_rate", "min_rate"].map(|name| (name.to_owned(), rate.clone())).to_vec();
@@ -64,8 +64,8 @@ fn joins_travel_hop_by_hop_and_only_then_does_data_flow() {
     print.record.every = ms(10);
     print.record.series = vec!["throughput".into()];
     let trace = run(&print);
-    // a member's join takes 10 ms to r1, which asks the name system (60 ms) and joins middle (10 ms), which asks (40 ms) and
-    // joins r0 (10 ms); from then on, at 130 ms, packets come down in 30 ms
+    // a member's join takes 10 ms to r1, which queries the name system (60 ms) and joins at middle (10 ms), which queries (40 ms) and joins
+    // at r0 (10 ms); from 130 ms on packets arrive in 30 ms
     let first = |receiver: usize| {
         let series = trace.series.iter().find(|s| s.subject == sim::Subject::Receiver(receiver as u32));
         let series = series.expect("it is recorded");
@@ -80,7 +80,7 @@ fn joins_travel_hop_by_hop_and_only_then_does_data_flow() {
     let routers: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
     assert_eq!(routers, [1, 1, 1, 1], "three tree nodes, and one name");
     assert_eq!(trace.nodes[3].role, NodeRole::Resolver);
-    // one join went up for four that came: r1 forwards four copies for each that it gets
+    // one join goes up for four members: r1 forwards four copies of each packet
     let forwarded = |node: usize| trace.nodes[node].forwarded_packets as f64;
     assert!((forwarded(2) / forwarded(1) - 4.0).abs() < 0.05, "{} {}", forwarded(2), forwarded(1));
 }
@@ -92,7 +92,7 @@ fn a_join_at_a_node_of_the_tree_goes_no_further() {
     let alone = run(&Blueprint { duration: ms(4900), ..print.clone() });
     let trace = run(&print);
     assert!(trace.receivers[1].packets > 480, "{}", trace.receivers[1].packets);
-    // the second member cost r1 an answer, and nobody else anything but the refreshes at 5 s
+    // the second member costs r1 one answer, and the network nothing but the refreshes at 5 s
     let signals = |trace: &Trace, node: usize| trace.nodes[node].meter.count(Count::Signals);
     assert!(signals(&trace, 0) <= signals(&alone, 0) + 4, "{} {}", signals(&trace, 0), signals(&alone, 0));
 }
@@ -118,7 +118,7 @@ fn a_branch_without_members_is_pruned_over_the_network() {
     print.flows[0].to[1].stop = at_ms(10_000);
     let trace = run(&print);
     assert!((480..500).contains(&trace.receivers[0].packets), "{}", trace.receivers[0].packets);
-    // the leave reaches r0 in 30 ms; what follows finds no branch at the root and ends there
+    // the leave reaches r0 in 30 ms; later packets find no branch at the root and end there
     let groups: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
     assert_eq!(groups, [1, 0, 0, 1], "only the root still holds the group");
     let ended = trace.flows[0].drops[DropReason::NotListening as usize];
@@ -133,7 +133,7 @@ fn a_router_that_loses_its_memory_is_back_on_the_tree_within_a_refresh() {
         print.events.push((at_ms(7000), Change::Reset(routers[which])));
         let trace = run(&print);
         for receiver in &trace.receivers {
-            // of 20 s of data at most 5 s and a little more are lost
+            // at most a little more than 5 s of 20 s of data are lost
             assert!(receiver.packets > 1440, "router {which}: {}", receiver.packets);
             assert!(receiver.packets < 1960, "router {which}: something was lost: {}", receiver.packets);
         }
@@ -153,7 +153,7 @@ fn signals_that_are_lost_are_repeated() {
         }
         let trace = run(&print);
         for receiver in &trace.receivers {
-            // 0.9⁴ = 66 % of 3000 packets get through once everybody is on the tree, which may take some seconds
+            // 0.9⁴ = 66 % of 3000 packets arrive once all members are on the tree, which may take some seconds
             assert!(receiver.packets > 900, "seed {seed}: {}", receiver.packets);
         }
     }
@@ -167,11 +167,11 @@ fn a_tree_follows_its_routes_when_a_link_fails() {
     print.events.push((at_ms(10_000), Change::LinkUp(links[2], false)));
     let trace = run(&print);
     for receiver in &trace.receivers {
-        // the refreshed join finds the new way at 10 to 15 s
+        // the refreshed join takes the new route at 10 to 15 s
         assert!(receiver.packets > 3400, "{}", receiver.packets);
     }
     assert!(trace.ports.last().map_or(0, |port| port.sent_packets) > 0);
-    // nobody gets a packet twice, and the old branch dies of old age
+    // no member gets a packet twice, and the old branch expires
     let groups: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
     assert_eq!(groups, [1, 0, 1, 1]);
 }
@@ -199,14 +199,14 @@ fn names_are_forgotten_where_nobody_uses_them() {
 #[test]
 fn a_member_is_served_by_whichever_router_its_join_meets_first() {
     let Net { mut print, routers, members, links } = net(40, 1);
-    // the member's link fails for a while, and its way to r1 then leads over the middle
+    // the member's link fails for a while, and its route to r1 then leads over the middle
     print.link("spare", (members[0], routers[1]), port(10, 50));
     print.events.push((at_ms(10_000), Change::LinkUp(links[3], false)));
     print.events.push((at_ms(20_000), Change::LinkUp(links[3], true)));
     let trace = run(&print);
     let receiver = &trace.receivers[0];
     assert!(receiver.packets > 3400, "{}", receiver.packets);
-    // while both routers had it as a branch, for the time of a word, a packet or two came from each of them
+    // while both routers have it as a branch, for the delay of one message, one or two packets arrive from each
     let twice = receiver.packets - receiver.meter.goodput_bytes / 1000;
     assert!(twice <= 20, "{twice}");
     let groups: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
@@ -216,7 +216,7 @@ fn a_member_is_served_by_whichever_router_its_join_meets_first() {
 
 #[test]
 fn what_goes_round_in_a_circle_ends() {
-    // a circle of three routers behind r0, and routes that lead round in it from 5 s on
+    // a loop of three routers behind r0, and routes that lead around it from 5 s on
     let mut print = Blueprint::new(Duration::from_secs(10));
     let [source, r0, a, b, c, nrs, member] =
         ["source", "r0", "a", "b", "c", "nrs", "member"].map(|name| print.node(name));
@@ -239,7 +239,7 @@ fn what_goes_round_in_a_circle_ends() {
         print.events.push((at_ms(5000), Change::Route(route)));
     }
     let trace = run(&print);
-    // what was on its way from a to c when a took c for its parent (50 ms to go round) crossed 64 links, and no more
+    // packets on the way from a to c when a takes c as its parent (50 ms per loop) cross 64 links, and no more
     let ended = trace.flows[0].drops[DropReason::HopLimit as usize];
     assert!((1..=8).contains(&ended), "{ended}");
     assert!(trace.receivers[0].packets > 490, "{}", trace.receivers[0].packets);
@@ -266,7 +266,7 @@ fn nodes_count_what_they_say_apart_from_what_they_forward() {
     assert!(middle.forwarded_packets.abs_diff(r0.forwarded_packets) <= 2);
     assert!(r1.forwarded_packets.abs_diff(4 * r0.forwarded_packets) <= 12);
     assert_eq!(nrs.forwarded_packets, 0);
-    // words of the network do not count among what a receiver gets of its group: they would be the fastest of all
+    // control messages do not count among a receiver's arrivals of its group: they would have the lowest delay
     for receiver in &whole.receivers {
         assert_eq!(receiver.packets * 1000, receiver.meter.goodput_bytes);
         assert!(receiver.delay_min > ms(40), "{}", receiver.delay_min);

@@ -1,4 +1,4 @@
-//! Named data in the running network: Interests find producers, Data finds its way back, and every Interest ends.
+//! Named data in the running network: Interests reach producers, Data returns, and every Interest ends.
 
 use contract::{Count, DropReason, FlowId, LinkId, NodeId};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn port(rate_mbps: u64, delay_ms: u64) -> PortSpec {
     PortSpec::new(Rate::from_mbps(rate_mbps), ms(delay_ms), 100)
 }
 
-/// A network in which every node forwards.
+/// A network in which every node is an NDN forwarder.
 fn net(seconds: u64, nodes: &[&str], links: &[(u32, u32, PortSpec)]) -> Blueprint {
     let mut print = Blueprint::new(Duration::from_secs(seconds));
     let nodes: Vec<NodeId> = nodes.iter().map(|name| print.node(name)).collect();
@@ -49,7 +49,7 @@ fn produce(print: &mut Blueprint, node: u32, prefix: &str) {
     ndn(print).producers.push(ProducerSpec { node: NodeId(node), config });
 }
 
-/// A consumer that asks for this many segments a second until 500 ms before the end.
+/// A consumer that requests the given number of segments per second until 500 ms before the end.
 fn consume(print: &mut Blueprint, node: u32, prefix: &str, per_second: u64) -> FlowId {
     let prefix = ndn(print).names.intern(prefix);
     let config = ConsumerConfig::new(prefix, Bytes::new(1024), Rate::from_bps(1100 * 8 * per_second));
@@ -88,8 +88,8 @@ fn a_steady_dumbbell_delivers_what_another_simulator_delivers() {
         assert_eq!((flow.sent_packets, flow.arrived.packets), (50_000, 49_969));
         assert_eq!(flow.meter.goodput_bytes, 49_969 * 1024);
         assert_eq!(flow.meter.count(Count::Missing), 0);
-        // 6 links of 10 ms, Interests of 40 µs and Data of 880 µs on three links each: 62.76 ms; both ask at the same instants, so
-        // one waits for the other's Interest and Data on the shared link
+        // 6 links of 10 ms, Interests of 40 µs and Data of 880 µs on three links each: 62.76 ms; both consumers send at the same instants,
+        // so that one waits for the other's Interest and Data on the shared link
         assert!(flow.meter.rtt_min >= Duration::from_micros(62_760), "{}", flow.meter.rtt_min);
         assert!(flow.meter.delay_max <= Duration::from_micros(62_760 + 40 + 880), "{}", flow.meter.delay_max);
     }
@@ -103,7 +103,7 @@ fn a_steady_dumbbell_delivers_what_another_simulator_delivers() {
 #[test]
 fn every_interest_ends_and_the_tables_empty_when_traffic_stops() {
     let mut print = dumbbell(10);
-    // the shared link carries 1136 Data a second: of 1400 Interests some are never answered, since nobody retransmits them
+    // the shared link carries 1136 Data per second: of 1400 Interests some stay without Data, since there are no retransmissions
     for (node, prefix) in [(0, "/p1"), (1, "/p2")] {
         let flow = consume(&mut print, node, prefix, 700);
         print.flows[flow.index()].stop = at_ms(5000);
@@ -123,7 +123,7 @@ fn every_interest_ends_and_the_tables_empty_when_traffic_stops() {
     let expired = count(&trace, 0, Tally::Expired);
     let flow = &trace.flows[0];
     assert!(expired > 100, "{expired}");
-    // what came after the consumer had stopped found nobody
+    // Data that arrived after the consumer had stopped had no receiver
     let late = flow.drops[DropReason::NotListening as usize];
     assert_eq!(flow.sent_packets, flow.arrived.packets + late + expired);
     assert_eq!(trace.balance.in_flight, 0);
@@ -138,7 +138,7 @@ fn equal_interests_are_aggregated_where_they_meet() {
     for flow in [first, second] {
         assert_eq!(trace.flows[flow.index()].arrived.packets, 994, "1000 less those of the last 63 ms");
     }
-    // of the last thousandth Interest the router does not hear any more
+    // the router does not receive the last thousandth of the Interests before the end
     assert_eq!((count(&trace, 2, Tally::Aggregated), count(&trace, 2, Tally::InterestsOut)), (999, 999));
     assert_eq!((count(&trace, 2, Tally::DataIn), count(&trace, 2, Tally::DataOut)), (995, 1990));
     assert_eq!(count(&trace, 4, Tally::InterestsIn), 997);
@@ -168,7 +168,7 @@ fn a_store_answers_what_has_passed() {
     }
 }
 
-/// c – r1, from there two ways to producers of the same prefix: r2 – p2 is the nearer.
+/// c – r1, and from there two paths to producers of the same prefix, of which r2 – p2 is shorter.
 fn diamond(seconds: u64) -> Blueprint {
     let links = [(0, 1, 1), (1, 2, 10), (1, 3, 15), (2, 4, 1), (3, 5, 1)]
         .map(|(a, b, delay)| (a, b, port(10, delay)));
@@ -201,7 +201,7 @@ fn a_way_that_has_fallen_silent_is_left_by_the_strategy_that_listens() {
         run(&print).flows[0].arrived.packets
     };
     assert!((495..=500).contains(&arrived("best_route")), "{}", arrived("best_route"));
-    // some 200 ms pass before a face counts as silent, whose Interests nobody retransmits
+    // about 200 ms pass before the face counts as silent; Interests of that time are not retransmitted
     assert!((965..=985).contains(&arrived("asf")), "{}", arrived("asf"));
 }
 
@@ -238,7 +238,7 @@ fn multicast_finds_both_producers_and_the_later_data_is_unsolicited() {
     assert_eq!(trace.flows[0].arrived.packets, count(&trace, 1, Tally::DataOut));
 }
 
-/// c – a, and a, b, d in a ring of 10 ms links; the producer hangs from d.
+/// c – a, and a, b, d in a ring of 10 ms links; the producer is attached to d.
 fn ring(seconds: u64) -> Blueprint {
     let links = [(0, 1), (1, 2), (2, 3), (1, 3), (3, 4)].map(|(a, b)| (a, b, port(10, 10)));
     let mut print = net(seconds, &["c", "a", "b", "d", "p"], &links);
@@ -253,7 +253,7 @@ fn interests_that_come_round_are_known_by_their_nonce() {
     let flow = consume(&mut print, 0, "/data", 100);
     print.flows[flow.index()].stop = at_ms(5000);
     let trace = run(&print);
-    // a asks b and d; b asks d, which has the nonce already; from d no way but the one to p ends elsewhere than at d
+    // a sends to b and d; b sends to d, which has seen the nonce; every other path from d except that to p returns to d
     assert_eq!(count(&trace, 3, Tally::Loops), 500);
     assert_eq!((count(&trace, 2, Tally::Loops), count(&trace, 2, Tally::NacksIn)), (0, 500));
     assert_eq!(count(&trace, 4, Tally::InterestsIn), 500);
@@ -267,7 +267,7 @@ fn weights_spread_interests_over_next_hops() {
     ndn(&mut print).strategy = "weighted".to_owned();
     consume(&mut print, 0, "/data", 100);
     let trace = run(&print);
-    // at a: half to b, half to d; at b and d some go back and forth, but no nonce comes twice
+    // at a half of the Interests go to b and half to d; at b and d some return, but no nonce arrives twice
     let to_b = count(&trace, 2, Tally::InterestsIn) as f64;
     assert!((700.0..=1700.0).contains(&to_b), "{to_b}");
     assert!(trace.flows[0].arrived.packets > 1500, "{}", trace.flows[0].arrived.packets);
@@ -280,7 +280,7 @@ fn a_forwarder_that_loses_its_memory_goes_on_with_what_is_asked_then() {
     print.events.push((at_ms(5005), Change::Reset(NodeId(2))));
     let trace = run(&print);
     let router = counters(&trace, 2);
-    // what was on its way beyond the router comes back to nobody
+    // Data beyond the router at that time returns to no pending Interest
     assert!((3..=5).contains(&router.count(Tally::Unsolicited)), "{router:?}");
     assert_eq!(router.count(Tally::InterestsIn), 999);
     let missing = router.count(Tally::Unsolicited);
@@ -299,7 +299,7 @@ fn runs_repeat_themselves_and_a_second_prefix_shifts_nobody() {
     assert_ne!(run(&print).hash, once.hash);
 }
 
-/// A network drawn at random, its traffic, and what happens to it.
+/// A random network, its traffic and its events.
 #[derive(Clone, Debug)]
 struct Drawn {
     /// Links beyond those of a random tree, and the parent of each node but the first in that tree.
@@ -310,7 +310,7 @@ struct Drawn {
     strategy: usize,
     store: u32,
     loss: f64,
-    /// Links go down at the first of these times, and come up again at the second, if at all.
+    /// Links go down at the first of these times, and come up again at the second, if there is one.
     flaps: Vec<(u32, u64, Option<u64>)>,
     reset: Option<(u32, u64)>,
 }
@@ -375,8 +375,8 @@ fn build(drawn: &Drawn) -> Blueprint {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever the network, the strategy and what happens to them: every Interest is answered, refused or expires, and when traffic has
-    /// stopped nothing is pending anywhere.
+    /// In every network, under every strategy and with all events: every Interest is answered, refused or expires, and when traffic has
+    /// stopped no Interest is pending.
     #[test]
     fn nothing_stays_pending(drawn in drawn()) {
         let trace = run(&build(&drawn));
@@ -392,11 +392,11 @@ proptest! {
             let taken = count(Tally::InterestsIn) - count(Tally::Aggregated) - count(Tally::Repeated);
             let ended = count(Tally::Hits) + count(Tally::Loops) + count(Tally::NoRoute)
                 + (count(Tally::DataIn) - count(Tally::Unsolicited)) + count(Tally::Expired);
-            // the others ended with refusals: those of all next hops, or where there was none to take
+            // the others ended with refusals: of all next hops, or for lack of a next hop
             let refusals = count(Tally::NacksIn) + count(Tally::NacksOut) - count(Tally::Loops) - count(Tally::NoRoute);
             prop_assert!(taken >= ended && taken - ended <= refusals, "{:?}: {:?}", record.node, counters);
         }
-        // a consumer hears at most once of each Interest, and of all but what a reset forgot within their lifetime
+        // a consumer gets at most one reply to each Interest, and one to all but those that a reset deleted within their lifetime
         for (flow, &(node, _)) in trace.flows.iter().zip(&drawn.consumers) {
             let refused = flow.meter.count(Count::Nacks);
             prop_assert!(flow.meter.delay_count + refused <= flow.sent_packets);

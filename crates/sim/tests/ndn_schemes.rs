@@ -15,7 +15,7 @@ fn params(given: &[(&str, ParamValue)]) -> ParamList {
     given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
 }
 
-/// What runs where: a consumer's law, a strategy, a link part, each with what it is given.
+/// Parts of a run: a consumer's law, a strategy, a link part, each with its parameters.
 #[derive(Clone, Default)]
 struct Setup<'a> {
     scheme: Option<&'a str>,
@@ -24,7 +24,7 @@ struct Setup<'a> {
     strategy_params: Vec<(&'a str, ParamValue)>,
     link: Option<&'a str>,
     link_params: Vec<(&'a str, ParamValue)>,
-    /// Size of Data; 1100 bytes where it is 0.
+    /// Size of Data; 0 means 1100 bytes.
     data: u64,
 }
 
@@ -34,8 +34,8 @@ impl Setup<'_> {
     }
 }
 
-/// A network in which every node forwards: links with Mbit/s, milliseconds and packets of queue, and a consumer for each producer. The
-/// second begins 137 ms after the first.
+/// A network in which every node is an NDN forwarder: links with Mbit/s, milliseconds and packets of queue, and a consumer for each
+/// producer. The second starts 137 ms after the first.
 fn run(
     seconds: u64,
     nodes: &[&str],
@@ -68,7 +68,7 @@ fn run(
         };
         spec.producers.push(ProducerSpec { node: NodeId(*producer), config });
         let config = match setup.scheme {
-            // the schemes' sources and the numbers of their pages are of ndnSIM's consumers
+            // the sources of the schemes and the numbers of their pages used ndnSIM's consumers
             Some(_) => ConsumerConfig {
                 episode_check: EpisodeCheck::Highest,
                 ..ConsumerConfig::with_law(prefix, payload)
@@ -92,13 +92,13 @@ fn dumbbell(seconds: u64, setup: &Setup<'_>) -> Trace {
     run(seconds, &["c1", "c2", "r1", "r2", "p1", "p2"], &links, &[(0, 4), (1, 5)], setup)
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
 struct Outcome {
-    /// Share of the shared link that Data took.
+    /// Utilisation of the shared link by Data.
     share: f64,
     jain: f64,
-    /// Packets dropped by queues, of those sent by endpoints.
+    /// Packets dropped by queues, as a share of those sent by endpoints.
     loss: f64,
     refusals: u64,
     /// Mean time from the first Interest of a segment to its Data, in milliseconds.
@@ -133,14 +133,14 @@ fn number(key: &str, value: impl Into<ParamValue>) -> Vec<(&str, ParamValue)> {
     vec![(key, value.into())]
 }
 
-/// Runs on the dumbbell for a minute; the test prints what its README says.
+/// Runs on the dumbbell for a minute; the test prints the figures of the scheme's README.
 fn measure(name: &str, setup: &Setup<'_>) -> Outcome {
     let outcome = outcome(&dumbbell(60, setup), 1e7 / 8.0 / setup.data().as_f64());
     println!("{name}: {outcome:.3?}");
     outcome
 }
 
-/// Nobody loses a packet in a queue.
+/// No queue drops a packet.
 fn lossless(name: &str, setup: &Setup<'_>) -> Outcome {
     let outcome = measure(name, setup);
     assert_eq!(outcome.loss, 0.0, "{name}");
@@ -154,7 +154,7 @@ fn bic_fills_the_link_with_less_loss_than_aimd() {
     assert!(bic.loss < 0.5 * aimd.loss && bic.loss > 0.0, "{} {}", bic.loss, aimd.loss);
 }
 
-/// The timer looks back on 30 Data: with windows of a few large ones that is some round trips, with 71 small ones less than half of one.
+/// The timer covers the last 30 Data: with windows of a few large Data several round trips, with 71 small ones less than half of one.
 #[test]
 fn icp_needs_to_look_back_on_several_windows() {
     let with = |data, samples: i64| {
@@ -207,7 +207,7 @@ fn hobhis_leads_the_queue_to_its_target() {
         let steady = lossless(&format!("hobhis, constant, a line a {line}"), &setup);
         assert!(steady.share > 0.99 && steady.jain > 0.999 && steady.again > 10_000, "{steady:?}");
     }
-    // with the router's own gain clients swing between all and nothing
+    // with the router's own gain the rates of clients oscillate between zero and the maximum
     let link_params = number("client_h", 0.7);
     let swinging =
         measure("hobhis, h = 0.7 for clients", &Setup { link: Some("hobhis"), link_params, ..of("hobhis") });
@@ -216,7 +216,7 @@ fn hobhis_leads_the_queue_to_its_target() {
     assert!(aimd.share > 0.98 && aimd.jain > 0.99 && aimd.loss < 0.001, "{aimd:?}");
 }
 
-/// Data never wait, and the link is used up to its headroom.
+/// Data are never queued, and the link is used up to its headroom.
 #[test]
 fn his_leaves_queues_empty() {
     let with = |name: &str, link_params: Vec<(&'static str, ParamValue)>, consumer| {
@@ -232,7 +232,7 @@ fn his_leaves_queues_empty() {
     }
     let silent = with("his, no NACKs", number("nacks", false), Vec::new());
     assert!(silent.refusals == 0 && silent.again > tail.again, "{silent:?}");
-    // who comes first keeps the line full
+    // the first flow keeps the link full
     let relentless = with("his, relentless", Vec::new(), number("consumer", "relentless"));
     assert!(relentless.jain < 0.8, "{relentless:?}");
 }
@@ -244,7 +244,7 @@ fn limits_on_faces_keep_queues_short() {
     };
     let window = with("nack, window", Vec::new(), Vec::new());
     assert!(window.share > 0.95 && window.jain > 0.97 && window.refusals > 0, "{window:?}");
-    // the limit is 109.6, a round trip holds 71 Data less what the edges hold
+    // the limit is 109.6; a round trip holds 71 Data minus those on the access links
     assert!((30..=70).contains(&window.backlog), "{window:?}");
     let rate = with("nack, rate", number("limit", "rate"), Vec::new());
     assert!(rate.share > 0.9 && rate.jain > 0.97, "{rate:?}");
@@ -260,7 +260,7 @@ fn limits_on_faces_keep_queues_short() {
     assert!(both.share > 0.85 && both.backlog < window.backlog, "{both:?}");
 }
 
-/// One consumer, two paths of 10 and 5 Mbit/s. The share is that of the first, and what came by each.
+/// One consumer, two paths of 10 and 5 Mbit/s. The share of the first path, and the Data of each.
 fn paths(name: &str, setup: &Setup<'_>) -> (f64, [u64; 2]) {
     let links = [
         (0, 1, 50, 5, 200),

@@ -1,15 +1,15 @@
-//! PCON and its reconstructed successors on the three networks of the literature on them: links of 10 Mbit/s with queues of 500 packets, payloads of
-//! 1024 bytes, 20 seconds.
+//! PCON and its reconstructed successors on the three networks of their literature: links of 10 Mbit/s with queues of 500 packets, payloads
+//! of 1024 bytes, 20 seconds.
 
 use contract::{NodeId, ParamList, ParamValue};
 use sim::{Blueprint, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Trace, World};
 use stack::ndn::{ConsumerConfig, ProducerConfig};
 use units::{Bytes, Duration, Rate, Time};
 
-/// A network in which every node forwards, and who asks for whose prefix from when.
+/// A network in which every node is an NDN forwarder, and its consumers with their prefixes and start times.
 struct Net<'a> {
     nodes: &'a [&'a str],
-    /// Ends and milliseconds.
+    /// Ends, and delay in milliseconds.
     links: &'a [(u32, u32, u64)],
     /// Node and number of the prefix.
     producers: &'a [(u32, u32)],
@@ -17,7 +17,7 @@ struct Net<'a> {
     consumers: &'a [(u32, u32, u64)],
 }
 
-/// Two consumers and two producers on the sides of one link; 60 ms there and back.
+/// Two consumers and two producers at the ends of one link; round-trip time 60 ms.
 const DUMBBELL: Net<'_> = Net {
     nodes: &["c1", "c2", "r1", "r2", "p1", "p2"],
     links: &[(0, 2, 10), (1, 2, 10), (2, 3, 10), (3, 4, 10), (3, 5, 10)],
@@ -25,7 +25,8 @@ const DUMBBELL: Net<'_> = Net {
     consumers: &[(0, 0, 0), (1, 1, 0)],
 };
 
-/// One consumer, one prefix, two producers behind routers of their own; 60 ms by each. The access link is no wider than each way.
+/// One consumer, one prefix, two producers behind separate routers; round-trip time 60 ms on each path. The access link has the capacity of
+/// one path.
 const TWO_WAYS: Net<'_> = Net {
     nodes: &["c1", "r1", "r2", "r3", "p1", "p2"],
     links: &[(0, 1, 10), (1, 2, 10), (1, 3, 10), (2, 4, 10), (3, 5, 10)],
@@ -33,7 +34,7 @@ const TWO_WAYS: Net<'_> = Net {
     consumers: &[(0, 0, 0)],
 };
 
-/// Three consumers at one router, three producers at another, and a longer way between the two: 42 and 72 ms.
+/// Three consumers at one router, three producers at another, and a longer path between the two: 42 and 72 ms.
 const TRIANGLE: Net<'_> = Net {
     nodes: &["c1", "c2", "c3", "r1", "r2", "r3", "p1", "p2", "p3"],
     links: &[
@@ -51,7 +52,7 @@ const TRIANGLE: Net<'_> = Net {
     consumers: &[(0, 0, 0), (1, 1, 1), (2, 2, 2)],
 };
 
-/// What runs: a scheme in all its parts, and parameters of them.
+/// The scheme in all its parts, and their parameters.
 #[derive(Clone, Default)]
 struct Setup<'a> {
     scheme: &'a str,
@@ -98,21 +99,21 @@ fn run(seconds: u64, net: &Net<'_>, setup: &Setup<'_>) -> Trace {
     world.finish()
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
 struct Outcome {
-    /// Data that reached consumers, on the wire, in Mbit/s of the whole run.
+    /// Data at consumers, on the wire, in Mbit/s over the whole run.
     mbps: f64,
     /// Mean and standard deviation of the time from the first Interest to the Data, in ms, by consumer.
     delay: Vec<(f64, f64)>,
     jain: f64,
     drops: u64,
     marks: u64,
-    /// Part of the Data of the last five seconds that came by the second way, and of all.
+    /// Share of the second path in the Data of the last five seconds, and in all Data.
     second: (f64, f64),
 }
 
-/// `second` is the router of the second way.
+/// `second` is the router of the second path.
 fn outcome(name: &str, net: &Net<'_>, setup: &Setup<'_>, paths: Option<[u32; 2]>) -> Outcome {
     let [earlier, trace] = [15, 20].map(|seconds| run(seconds, net, setup));
     let got: Vec<f64> = trace.flows.iter().map(|flow| flow.meter.delay_count as f64).collect();
@@ -147,8 +148,8 @@ fn of(scheme: &str, seed: u64) -> Setup<'_> {
     Setup { scheme, seed, ..Setup::default() }
 }
 
-/// The model behind the specification marks the Data that leaves: 9.3, 7.7 and 13.5 Mbit/s, 67 to 69 ms with deviations of 6.5 to 9 ms, and 7.1
-/// over two ways; 13 % and 44 % by the second way at the end. The authors' code marks the Data that joins.
+/// The model behind the specification marks departing Data: 9.3, 7.7 and 13.5 Mbit/s, 67 to 69 ms with deviations of 6.5 to 9 ms, and 7.1
+/// over two paths; 13 % and 44 % by the second path at the end. The authors' code marks Data at enqueue.
 #[test]
 fn pcon_leaves_some_of_the_link_and_finds_the_second_way() {
     for seed in 1..=3 {
@@ -190,7 +191,7 @@ fn marks_on_what_leaves_come_sooner_and_cost_less() {
     }
 }
 
-/// Consumers as ndnSIM has them react to marks once an episode of 1.5 windows, which is a setting of the consumer; and AIMD.
+/// Consumers that react to marks once per episode of 1.5 windows, as in ndnSIM, which is a setting of the consumer; and AIMD.
 #[test]
 fn other_windows_fill_more_of_the_link() {
     let aimd = vec![("window", ParamValue::from("aimd")), ("marks", ParamValue::from("once"))];
@@ -206,7 +207,7 @@ fn equal_runs_are_equal() {
     assert_eq!(hash(), hash());
 }
 
-/// The model behind the specification: 9.84 Mbit/s with deviations of 27 to 43 ms; 9.5 to 9.8; 9.87, and nothing by the second way.
+/// The model behind the specification: 9.84 Mbit/s with deviations of 27 to 43 ms; 9.5 to 9.8; 9.87, and nothing by the second path.
 #[test]
 fn coopcon_stays_on_its_way() {
     for seed in 1..=2 {
@@ -214,7 +215,7 @@ fn coopcon_stays_on_its_way() {
         assert!((9.7..9.9).contains(&one.mbps) && one.jain > 0.99 && one.drops == 0, "{one:?}");
         assert!(one.delay.iter().all(|(_, deviation)| *deviation > 25.0), "{one:?}");
         let two = outcome("coopcon 2", &TWO_WAYS, &of("coopcon", seed), BY_TWO);
-        // the window of the beginning makes a heavy mark or several
+        // the window at the start causes one or more heavy marks
         assert!((9.5..9.9).contains(&two.mbps) && two.second.0 < 0.2, "{two:?}");
         let three = outcome("coopcon 3", &TRIANGLE, &of("coopcon", seed), BY_THREE);
         assert!((9.7..10.0).contains(&three.mbps) && three.second.1 < 0.01, "{three:?}");
@@ -231,8 +232,8 @@ fn coopcon_stays_on_its_way() {
     assert!((9.7..10.0).contains(&three.mbps) && three.second.1 < 0.01, "{three:?}");
 }
 
-/// The model behind the specification: 9.82 Mbit/s with deviations of 3.7 to 7.9 ms; 9.64, 6 % by the second way, 2.0 ms; 17.4 Mbit/s. The
-/// throughput is reproduced where Interests are not shaped, the deviations do not.
+/// The model behind the specification: 9.82 Mbit/s with deviations of 3.7 to 7.9 ms; 9.64, 6 % by the second path, 2.0 ms; 17.4 Mbit/s. The
+/// throughput is reproduced without shaping of Interests, the deviations are not.
 #[test]
 fn flecom_uses_both_ways() {
     for seed in 1..=2 {

@@ -1,4 +1,4 @@
-//! PGMCC in whole networks: what its authors say of them, loosely enough for one short run.
+//! PGMCC in whole networks: claims of its authors, with wide tolerances for one short run.
 
 use contract::{Count, FlowId, LinkId, NodeId, Random};
 use sim::{Blueprint, Change, Control, EventRecord, FlowKind, FlowRecord, PortSpec, Trace, World};
@@ -47,7 +47,7 @@ fn ackers(trace: &Trace) -> Vec<&EventRecord> {
     trace.events.iter().filter(|event| event.name == "acker").collect()
 }
 
-/// Who the endpoint of a receiver is, as events say it.
+/// The endpoint number of a receiver, as in events.
 fn endpoint(trace: &Trace, receiver: usize) -> f64 {
     f64::from(trace.receivers[receiver].endpoint.0)
 }
@@ -56,7 +56,7 @@ fn timeouts(trace: &Trace) -> u64 {
     trace.flows[0].meter.count(Count::Timeouts)
 }
 
-/// A bottleneck, and how far each of two flows goes beyond it.
+/// A bottleneck, and the delay of each of two flows beyond it.
 #[derive(Clone, Copy)]
 struct Shared {
     mbps: u64,
@@ -66,7 +66,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// One flow, of the scheme with tokens of this form or of Reno, and one of Reno across a bottleneck: their rates in Mbit/s.
+    /// Rates in Mbit/s of two flows across a bottleneck: one of the scheme with this form of tokens, or of Reno, and one of Reno.
     fn rates(self, seed: u64, tokens: Option<&str>) -> [f64; 2] {
         let mut net = network(150, 30);
         net.seed = seed;
@@ -108,7 +108,7 @@ fn beside_reno_it_takes_about_as_much() {
 
 #[test]
 fn tokens_that_losses_keep_are_missed() {
-    // why the other form is the default
+    // the reason for the default
     for (mbps, delay_ms, buffer) in [(2, 20, 50), (5, 20, 25), (5, 20, 50), (5, 5, 50), (10, 40, 100)] {
         let rates = Shared { mbps, delay_ms, buffer, beyond_ms: [2, 2] }.rates(1, Some("granted"));
         let ratio = rates[0] / rates[1];
@@ -128,7 +128,7 @@ fn a_shorter_round_trip_brings_it_what_it_would_bring_reno() {
     }
 }
 
-/// The mean window, in packets, on a path of 100 ms that loses this many packets at random.
+/// The mean window, in packets, on a path of 100 ms with this number of random losses.
 fn window_under_loss(loss: f64) -> f64 {
     let mut net = network(400, 20);
     let (source, sink) = (net.node("source"), net.node("sink"));
@@ -139,7 +139,7 @@ fn window_under_loss(loss: f64) -> f64 {
 
 #[test]
 fn the_window_is_inverse_to_the_square_root_of_the_loss_rate() {
-    // W = √(3/2)/√p, a little less for timeouts and because windows are whole
+    // W = √(3/2)/√p, a little less because of timeouts and whole windows
     for loss in [0.02, 0.005, 0.00125] {
         let window = window_under_loss(loss);
         let constant = window * loss.sqrt();
@@ -148,7 +148,7 @@ fn the_window_is_inverse_to_the_square_root_of_the_loss_rate() {
     }
 }
 
-/// One source, one group of two, each member behind a bottleneck of its own.
+/// One source, one group of two members, each behind its own bottleneck.
 fn two_bottlenecks(seconds: u64, warmup: u64) -> (Blueprint, [NodeId; 2]) {
     let mut net = network(seconds, warmup);
     let (source, router) = (net.node("source"), net.node("router"));
@@ -168,7 +168,7 @@ fn the_receiver_behind_the_slowest_link_becomes_the_acker() {
     assert!((0.9 * 500e3..1.03 * 500e3).contains(&rate), "{rate}");
     let events = ackers(&trace);
     assert_eq!(events.last().map(|event| event.value), Some(endpoint(&trace, 1)));
-    // the fast one loses nothing, so nothing brings it back
+    // the fast member has no losses, so that it does not become the acker again
     assert!(events.len() <= 2 && events.last().is_some_and(|event| event.at < at(10.0)), "{events:?}");
     assert_eq!(timeouts(&trace), 0);
 }
@@ -179,7 +179,7 @@ fn when_the_acker_leaves_the_next_one_is_called_at_once() {
     net.events.push((at(50.0), Change::Leave(FlowId(0), slow)));
     let trace = run(&net);
     let after: Vec<_> = ackers(&trace).into_iter().filter(|event| event.at >= at(50.0)).collect();
-    // its farewell takes 25 ms and what waits before it; the call and the answer as long again, and up to 50 ms
+    // the leave takes 25 ms and a queueing delay; the query and its answer take the same again, and up to 50 ms
     assert_eq!(after.iter().map(|event| event.value).collect::<Vec<_>>(), [-1.0, endpoint(&trace, 0)]);
     assert!(after[0].at < at(50.1) && after[1].at - after[0].at < ms(150), "{after:?}");
     assert_eq!(timeouts(&trace), 0);
@@ -210,11 +210,11 @@ fn a_receiver_that_joins_late_is_found_within_three_seconds() {
     let events = ackers(&trace);
     assert_eq!(events.len(), 1, "{events:?}");
     assert!(events[0].at > at(20.0) && events[0].at < at(23.2), "{events:?}");
-    // 20 s of one packet each three, then 2 Mbit/s
+    // 20 s with one packet each three, then 2 Mbit/s
     assert!(trace.receivers[0].bytes > 1_200_000, "{}", trace.receivers[0].bytes);
 }
 
-/// A group of this many behind one link. Returns the packets lost there, and how often receivers spoke of them.
+/// A group of this size behind one link. Returns the number of packets lost there, and of reports about them.
 fn shared_link(link: PortSpec, n: usize) -> (u64, u64) {
     let mut net = network(120, 20);
     let (source, left, right) = (net.node("source"), net.node("left"), net.node("right"));
@@ -230,7 +230,7 @@ fn shared_link(link: PortSpec, n: usize) -> (u64, u64) {
     assert!(ackers.len() < 10, "nobody is worse off than another for long: {ackers:?}");
     let lost = trace.receivers[0].meter.count(Count::Missing);
     assert!(lost > 100 && trace.receivers.iter().all(|it| it.meter.count(Count::Missing) == lost));
-    // of those that never acknowledged
+    // of those that were never ackers
     let only: Vec<_> =
         trace.receivers.iter().filter(|it| !ackers.contains(&f64::from(it.endpoint.0))).collect();
     let total = |what| only.iter().map(|it| it.meter.count(what)).sum::<u64>();
@@ -241,14 +241,14 @@ fn shared_link(link: PortSpec, n: usize) -> (u64, u64) {
 
 #[test]
 fn of_many_receivers_that_lose_the_same_packet_few_say_so_where_queues_are_short() {
-    // 8 ms there and back: of 32 waits up to 50 ms a sixth is over before the first is confirmed
+    // the round-trip time is 8 ms: of 32 random delays up to 50 ms a sixth expires before the first is confirmed
     let lossy = PortSpec { loss: 0.01, ..PortSpec::new(Rate::from_mbps(1000), ms(2), 1000) };
     let (lost, spoken) = shared_link(lossy, 32);
     let each = spoken as f64 / lost as f64;
     println!("{each:.1} NAKs for each packet lost at random");
     assert!((2.0..14.0).contains(&each), "{each}");
 
-    // a full queue of 40 ms delays the confirmation as well: suppression is the transport's, and weak
+    // a full queue of 40 ms delays the confirmation as well: suppression is that of the transport, and weak
     let (lost, spoken) = shared_link(PortSpec::new(Rate::from_mbps(5), ms(2), 25), 32);
     let each = spoken as f64 / lost as f64;
     println!("{each:.1} NAKs for each packet lost to a full queue");

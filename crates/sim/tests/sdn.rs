@@ -1,4 +1,4 @@
-//! An SDN controller in the simulator: what reports cost, what orders do, what is survived.
+//! An SDN controller in the simulator: cost of reports, effect of orders, and failures.
 
 use contract::{Count, NodeId};
 use sim::{Blueprint, Change, Control, FlowKind, LinkSpec, NodeRole, PortSpec, SdnSpec, Trace, World};
@@ -18,7 +18,7 @@ fn seconds(s: u64) -> Time {
     Time::ZERO + Duration::from_secs(s)
 }
 
-/// Two senders at router 0, two receivers at router 1; a short way between the routers and one by way of router 2, all of 10 Mbit/s. Each
+/// Two senders at router 0, two receivers at router 1; a short path between the routers and one through router 2, all of 10 Mbit/s. Each
 /// flow sends 7 Mbit/s.
 fn two_ways(secs: u64) -> Blueprint {
     let mut net = Blueprint::new(Duration::from_secs(secs));
@@ -110,7 +110,7 @@ fn without_a_controller_the_link_stays_congested() {
 #[test]
 fn every_port_reports_once_a_period_and_the_reports_cross_links_of_their_own() {
     let trace = run(&controlled(10, &CONTROL));
-    // r1 has four ports, r2 four, r3 two; periods end at 0.5 s, 1 s, … 10 s, and what is said at the end is not heard any more
+    // r1 has four ports, r2 four, r3 two; periods end at 0.5 s, 1 s, … 10 s, and reports sent at the end do not arrive any more
     let sent: u64 = [0, 1, 2].map(|node| at(&trace, NodeId(node)).meter.count(Count::Statuses)).iter().sum();
     assert!((190..=200).contains(&sent), "{sent}");
     assert_eq!(controller(&trace).meter.count(Count::Statuses), 190);
@@ -125,7 +125,7 @@ fn every_port_reports_once_a_period_and_the_reports_cross_links_of_their_own() {
 
 #[test]
 fn control_links_are_no_way_for_other_packets() {
-    // through the controller it would be shorter
+    // the path through the controller would be shorter
     let mut near = controlled(5, &PortSpec::new(Rate::from_mbps(1000), Duration::ZERO, 1000));
     near.record.events = false;
     let trace = run(&near);
@@ -144,7 +144,7 @@ fn lost_orders_are_repeated_until_they_are_acknowledged() {
         let moved = trace.events.iter().filter(|event| event.name == "route_moved").count() as u64;
         let executed = at(&trace, NodeId(0)).meter.count(Count::Commands);
         assert!(moved >= 1, "seed {seed}");
-        // each order takes effect once, however often it is said
+        // each order takes effect once, even if it is repeated
         assert_eq!(executed, moved, "seed {seed}");
         repeated += controller(&trace).meter.count(Count::CommandRetransmits);
     }
@@ -169,7 +169,7 @@ fn a_router_that_loses_its_memory_forgets_the_route_that_was_ordered() {
     net.warmup = Duration::from_secs(6);
     net.events = vec![(seconds(3), Change::Controller(false)), (seconds(5), Change::Reset(NodeId(0)))];
     let total: u64 = arrived(&run(&net)).iter().sum();
-    // both flows share the short way again, which carries 10 Mbit/s
+    // both flows share the short path again, which carries 10 Mbit/s
     assert!(total <= 14 * 10_000_000 / 8, "{total}");
 }
 
@@ -200,7 +200,7 @@ fn a_controller_that_comes_back_learns_what_is_in_force_and_does_not_undo_it() {
 
 #[test]
 fn a_controller_that_comes_back_can_order_again() {
-    // before it comes back there is nothing to move
+    // until it returns there is no move
     let mut net = controlled(20, &CONTROL);
     net.flows[1].start = seconds(8);
     net.record.events = true;
@@ -247,7 +247,7 @@ fn a_link_that_goes_down_is_reported_and_a_controller_is_refused_where_it_cannot
     let mut net = controlled(10, &CONTROL);
     net.events = vec![(seconds(5), Change::LinkUp(contract::LinkId(0), false))];
     let trace = run(&net);
-    // both flows take the long way, whose link they fill
+    // both flows take the long path and fill its link
     assert!(trace.ports[2].sent_packets > 5 * 1_000, "{:?}", trace.ports[2]);
     let mut wrong = controlled(10, &CONTROL);
     wrong.sdn.as_mut().expect("there is one").nodes.push(NodeId(7));

@@ -1,4 +1,4 @@
-//! TFMCC in whole networks: what its RFC promises of them, loosely enough for one short run.
+//! TFMCC in whole networks: claims of its RFC, with wide tolerances for one short run.
 
 use contract::{Count, EndpointId, FlowId, LinkId, NodeId};
 use sim::{Blueprint, Change, Control, EventRecord, FlowKind, PortSpec, Subject, Trace, World};
@@ -23,7 +23,7 @@ fn at(seconds: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(seconds)
 }
 
-/// A network whose one flow is the group.
+/// A network with the group as its only flow.
 fn network(seconds: u64, warmup: u64) -> Blueprint {
     let mut net = Blueprint::new(Duration::from_secs(seconds));
     net.warmup = Duration::from_secs(warmup);
@@ -31,13 +31,13 @@ fn network(seconds: u64, warmup: u64) -> Blueprint {
     net
 }
 
-/// The group, which waits for three later packets as its scheme says.
+/// The group, with the reordering tolerance of its scheme: three later packets.
 fn tfmcc(net: &mut Blueprint, from: NodeId, to: &[NodeId]) {
     let config = stream::Config { packet: Bytes::new(1000), reorder: 3, ..stream::Config::default() };
     net.flow("group", Some("tfmcc"), FlowKind::Stream(config), from, to);
 }
 
-/// One source, one group of two, each member behind a bottleneck of its own; the slow one is link 0 and receiver 0.
+/// One source, one group of two members, each behind its own bottleneck; the slow one is link 0 and receiver 0.
 fn two_bottlenecks(seconds: u64, warmup: u64) -> (Blueprint, NodeId) {
     let mut net = network(seconds, warmup);
     let (source, router) = (net.node("source"), net.node("router"));
@@ -71,7 +71,7 @@ fn the_slowest_receiver_sets_the_rate() {
     assert!((0.85 * 500e3..=1.05 * 500e3).contains(&rate), "{rate}");
     let clr = events(&trace, "clr");
     assert_eq!(clr.last().map(|event| event.value), Some(endpoint(&trace, 0)));
-    // both classes are heard: the limiting one about once per round-trip time, another about once per round of six
+    // both members report: the limiting one about once per round-trip time, the other about once per round of six
     let (limiting, others) = (events(&trace, "feedback_clr").len(), events(&trace, "feedback_other").len());
     let rounds = events(&trace, "round").len();
     assert!(limiting >= 4 * rounds, "{limiting} in {rounds} rounds");
@@ -85,7 +85,7 @@ fn when_the_limiting_receiver_leaves_it_says_so_and_another_takes_over() {
     let trace = run(&net);
     let clr: Vec<_> = events(&trace, "clr").into_iter().filter(|event| event.at >= at(60.0)).collect();
     let [left, taken, ..] = clr[..] else { panic!("{clr:?}") };
-    // one way back: 25 ms
+    // one-way delay: 25 ms
     assert!(left.value == -1.0 && left.at < at(60.1), "{left:?}");
     // within two rounds of at most 6 · 370 ms
     assert!(taken.value == endpoint(&trace, 1) && taken.at < at(65.0), "{taken:?}");
@@ -119,8 +119,8 @@ fn a_hundred_receivers_with_the_same_losses_are_not_heard_all_at_once() {
     }
     tfmcc(&mut net, source, &members);
     let trace = run(&net);
-    // while the word of the first is under way, for a maximum round-trip time of the six of a round, N^(1/6) = 4.6 more
-    // timers expire on average; and those whose round-trip time a growing queue has raised above that are not suppressed
+    // while the first report is in flight, for one maximum round-trip time of the six of a round, N^(1/6) = 4.6 more timers expire on
+    // average; receivers whose round-trip time exceeds the maximum because of a growing queue are not suppressed
     let (rounds, heard) = (events(&trace, "round").len(), events(&trace, "feedback_other").len());
     assert!(rounds > 20, "{rounds} rounds");
     let mean = heard as f64 / rounds as f64;

@@ -1,4 +1,4 @@
-//! TFRC in whole networks: its rate against that of Reno under the same losses and in one queue, and how smooth it is.
+//! TFRC in whole networks: its rate compared with that of Reno under the same losses and in one queue, and its smoothness.
 
 use sim::{Blueprint, Control, FlowKind, PortSpec, Trace, World};
 use stack::{stream, tcp};
@@ -20,13 +20,13 @@ fn tfrc() -> FlowKind {
     FlowKind::Stream(stream::Config { packet: Bytes::new(1000), reorder: 3, ..stream::Config::default() })
 }
 
-/// Reno as the equation has it: an acknowledgement for each segment.
+/// Reno as in the throughput equation: an acknowledgement for each segment.
 fn reno() -> FlowKind {
     let config = tcp::Config { segment: Bytes::new(960), delayed_ack: false, ..tcp::Config::default() };
     FlowKind::Tcp(config)
 }
 
-/// Bit/s of each scheme alone on a wide wire with a round trip of 100 ms that loses packets with probability `p`.
+/// Bit/s of each scheme alone on a fast link with a round-trip time of 100 ms and loss probability `p`.
 fn alone(scheme: &str, kind: FlowKind, p: f64) -> f64 {
     let mut net = Blueprint::new(Duration::from_secs(600));
     net.warmup = Duration::from_secs(60);
@@ -94,8 +94,8 @@ fn in_one_queue_it_takes_between_half_and_twice_of_what_reno_does() {
     }
 }
 
-/// [RFC5348 §1]: a much lower variation of throughput over time. Among several flows; one flow that shares a queue of a round trip
-/// with another hardly varies, whatever its law.
+/// [RFC5348 §1]: a much lower variation of throughput over time. This holds among several flows; one flow that shares a queue of one
+/// round-trip time with another hardly varies under any law.
 #[test]
 fn among_several_flows_its_rate_varies_half_as_much_as_that_of_reno() {
     for (n, mbps, packets) in [(4, 10, 60), (8, 20, 100)] {

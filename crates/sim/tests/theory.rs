@@ -1,4 +1,4 @@
-//! Known results, as oracles: the square-root law of AIMD, max-min shares.
+//! Known results as test oracles: the square-root law of AIMD, max-min shares.
 
 use contract::NodeId;
 use sim::{Blueprint, Control, FlowKind, PortSpec, Trace, World};
@@ -47,7 +47,7 @@ fn rate_capped_flows_get_their_max_min_shares() {
     net.link("first", (nodes[0], nodes[1]), port.clone());
     port.rate = Rate::from_mbps(6);
     net.link("second", (nodes[1], nodes[2]), port);
-    // sources do not slow down, so a flow that the second link limits is capped where it starts
+    // sources do not slow down, so that a flow limited by the second link is capped at its source
     let flows = [(0, 2, 4), (0, 1, 1), (0, 1, 20), (1, 2, 2)];
     for (class, (from, to, mbps)) in (0u8..).zip(flows) {
         let pattern = datagram::Pattern::Constant { rate: Rate::from_mbps(mbps) };

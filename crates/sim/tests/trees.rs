@@ -1,4 +1,4 @@
-//! Whatever happens to a network of names, once it is left alone every member gets every packet exactly once.
+//! After any events in a network of names, once it is undisturbed every member gets every packet exactly once.
 
 use contract::{Count, FlowId, LinkId, NodeId, ParamValue};
 use proptest::prelude::*;
@@ -6,30 +6,30 @@ use sim::{Blueprint, Cast, Change, Control, FlowKind, IcnSpec, Metric, PortSpec,
 use stack::{icn, stream};
 use units::{Duration, Rate, Time};
 
-/// When the last change is made.
+/// Time of the last change.
 const CHANGES_MS: u64 = 5000;
-/// Packets are counted for this long, at the end.
+/// Packets are counted for this time, at the end.
 const COUNTED_MS: u64 = 1000;
 
-/// A network, and what happens to it. Numbers of places and links are taken modulo how many there are.
+/// A network and its events. Indices of places and links are taken modulo their number.
 #[derive(Clone, Debug)]
 struct Case {
-    /// For each router but the first: which of those before it is its neighbour, the delay in ms, whether it knows names.
+    /// For each router but the first: its neighbour among those before it, the delay in ms, whether it knows names.
     routers: Vec<(usize, u64, bool)>,
     /// Further links: two routers, the delay in ms.
     links: Vec<(usize, usize, u64)>,
     resolver: Host,
     groups: Vec<Group>,
-    /// Links that fail: which, when, for how long.
+    /// Links that fail: index, start, duration.
     failures: Vec<(usize, u64, u64)>,
-    /// Nodes that lose their memory: which, when.
+    /// Nodes that lose their state: index, time.
     resets: Vec<(usize, u64)>,
-    /// Links on which every tenth packet is lost before all is quiet.
+    /// Links with 10 % loss until the last change.
     lossy: Vec<usize>,
     hops: bool,
 }
 
-/// The router that a host hangs from, and perhaps a second one.
+/// The router to which a host is attached, and an optional second one.
 #[derive(Clone, Debug)]
 struct Host(usize, Option<usize>);
 
@@ -37,9 +37,9 @@ struct Host(usize, Option<usize>);
 #[derive(Clone, Debug)]
 struct Group {
     source: Host,
-    /// When it stops, and for how long.
+    /// Start and duration of its pause.
     pauses: Vec<(u64, u64)>,
-    /// The members, and when each joins, leaves, joins …
+    /// The members, and the times at which each joins, leaves, joins …
     members: Vec<(Host, Vec<u64>)>,
 }
 
@@ -85,8 +85,8 @@ fn config() -> icn::Config {
     }
 }
 
-/// The blueprint of a case, and whether each member is there at its end. Sources are steady and links have room for them; or else
-/// groups are of the schemes that have parts in routers, and congest the links.
+/// The blueprint of a case, and whether each member is present at its end. Either sources have constant rates below the capacity of links,
+/// or groups are of the schemes with parts in routers, and congest the links.
 fn blueprint(case: &Case, steady: bool) -> (Blueprint, Vec<bool>) {
     let config = config();
     let settled = Duration::from_millis(CHANGES_MS) + config.refresh * (2 * u64::from(config.lifetime));
@@ -99,7 +99,7 @@ fn blueprint(case: &Case, steady: bool) -> (Blueprint, Vec<bool>) {
     for (i, (to, delay, _)) in case.routers.iter().enumerate() {
         print.link(&format!("l{i}"), (routers[i + 1], routers[to % (i + 1)]), port(*delay));
     }
-    // links that the others can do without
+    // links that the others can replace
     let mut spare = Vec::new();
     for (i, (a, b, delay)) in case.links.iter().enumerate() {
         let ends = (routers[a % routers.len()], routers[b % routers.len()]);
@@ -174,11 +174,11 @@ fn blueprint(case: &Case, steady: bool) -> (Blueprint, Vec<bool>) {
 fn run(print: &Blueprint) -> Trace {
     let mut world = World::new(print).expect("a valid blueprint");
     world.run(&Control::default());
-    // asserts that every packet is accounted for
+    // asserts that packets are conserved
     world.finish()
 }
 
-/// What is wrong at the end of a case, if anything.
+/// Errors at the end of a case.
 fn complaint(case: &Case) -> Result<(), String> {
     let (print, present) = blueprint(case, true);
     let trace = run(&print);
@@ -195,7 +195,7 @@ fn complaint(case: &Case) -> Result<(), String> {
                 return Err(format!("of {sent} sent {came} came, {new} of them new, {missing} are missing"));
             }
         }
-        // nothing is sent to where nobody wants it; without members the root drops what the source sends
+        // no copies are sent where there is no member; without members the root drops the packets of the source
         let dropped: u64 = flow.drops.iter().sum();
         if dropped.abs_diff(if anybody { 0 } else { sent }) > u64::from(!anybody) {
             return Err(format!("of {sent} sent {dropped} were dropped on the way: {:?}", flow.drops));

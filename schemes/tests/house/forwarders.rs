@@ -14,7 +14,7 @@ mod fakes;
 
 // ---- strategies
 
-/// What can happen to a strategy.
+/// An event of a strategy.
 #[derive(Clone, Debug)]
 enum Turn {
     Wait(u64),
@@ -34,9 +34,9 @@ enum Turn {
     Expire {
         entry: usize,
     },
-    /// What becomes of the next Interest that is sent.
+    /// Outcome of the next Interest that is sent.
     Departure(u8),
-    /// What waits in the queue of a link.
+    /// Backlog of the queue of a link.
     Backlog {
         face: u32,
         packets: u32,
@@ -57,7 +57,7 @@ fn turn() -> impl Strategy<Value = Turn> {
     ]
 }
 
-/// Three ways to the producers, two links and an endpoint to consumers.
+/// A node with three faces to producers, and two links and an endpoint to consumers.
 fn cross(law: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Deed> {
     let mut node = Crossroads::new(faces(5, Rate::from_mbps(10), 1), &[10, 10, 20]);
     let mut entries = Vec::new();
@@ -131,7 +131,7 @@ proptest! {
 
 // ---- link parts
 
-/// What can happen to a link part.
+/// An event of a link part.
 #[derive(Clone, Debug)]
 enum Passage {
     Wait(u64),
@@ -154,10 +154,10 @@ fn passage() -> impl Strategy<Value = Passage> {
     ]
 }
 
-/// What a link part admitted, made of what it held, and wrote into Data.
+/// Admissions of a link part, the outcomes of the Interests that it held, and the labels and marks that it wrote into Data.
 type Passed = (Vec<Admission>, Vec<Outcome>, Vec<(Label, contract::Ecn)>);
 
-/// Three links and two endpoints. In the end the queues are empty, nobody asks any more, and all that is held must go.
+/// A node with three links and two endpoints. At the end queues are empty and no Interest arrives, so that all held Interests must leave.
 fn pass(law: &mut impl LinkLaw, passages: &[Passage]) -> Passed {
     let mut node = Gate::new(faces(3, Rate::from_mbps(10), 2));
     let (mut admissions, mut stamps) = (Vec::new(), Vec::new());
@@ -204,7 +204,7 @@ fn pass(law: &mut impl LinkLaw, passages: &[Passage]) -> Passed {
     for face in 0..3 {
         node.link(FaceId(face)).backlog = Default::default();
     }
-    // nothing in the queues, all the time in the world: whatever is held must go
+    // empty queues and ample time: all held Interests must leave
     let end = node.now + Duration::from_secs(600);
     while node.held() > 0 && law.wake() <= end {
         node.now = node.now.max(law.wake());
