@@ -1,4 +1,4 @@
-//! How fast data is delivered: what a law that asks is told, and what all laws learn of the one-way delay.
+//! Delivery rates: the samples of laws that ask for them, and the one-way delays of all laws.
 
 mod net;
 
@@ -7,7 +7,7 @@ use net::{Bottleneck, Fate, Fixed, Net, SEGMENT, ms, plain};
 use stack::tcp::{Config, Demand};
 use units::{Bytes, Duration, Rate, Time};
 
-/// A window that never changes, and what the law was told of deliveries, with when.
+/// A constant window, and the samples of deliveries with their times.
 #[derive(Clone, Debug)]
 struct Asking {
     allowance: Allowance,
@@ -49,7 +49,7 @@ fn sacked() -> Config {
     Config { sack: true, ..plain() }
 }
 
-/// It takes 1040 bytes, a segment and its header, each millisecond.
+/// It transmits 1040 bytes, a segment and its header, per millisecond.
 fn bottleneck(limit: usize) -> Option<Bottleneck> {
     Some(Bottleneck::new(Rate::from_kbps(8320), limit))
 }
@@ -58,7 +58,7 @@ fn mbps(delivery: &Delivery) -> f64 {
     delivery.rate.expect("a sample").as_bps_f64() / 1e6
 }
 
-/// Windows of 5 segments each 100 ms are 400 kbit/s: what the path delivers, not what the sender's burst was.
+/// Windows of 5 segments each 100 ms are 400 kbit/s: the rate at which the path delivers, not that of the sender's burst.
 #[test]
 fn a_window_that_does_not_fill_the_path_is_delivered_once_a_round_trip() {
     let mut net = Net::one(&sacked(), Asking::window(5));
@@ -70,7 +70,7 @@ fn a_window_that_does_not_fill_the_path_is_delivered_once_a_round_trip() {
         assert_eq!((delivery.bytes, delivery.rtt), (Bytes::new(SEGMENT), Some(Duration::from_millis(100))));
         assert!(!delivery.app_limited && !delivery.recovering, "{at}");
     }
-    // the first round has no earlier delivery to count from: its k-th acknowledgement says k segments
+    // the first round has no earlier delivery as a reference: its k-th acknowledgement reports k segments
     let first: Vec<f64> = told[..5].iter().map(|(_, delivery)| mbps(delivery)).collect();
     assert_eq!(first, [0.08, 0.16, 0.24, 0.32, 0.4]);
     assert!(told[9..].iter().skip(4).step_by(5).all(|(_, delivery)| mbps(delivery) == 0.4));
@@ -106,7 +106,7 @@ fn what_the_pacer_lets_go_is_what_is_measured() {
     }
 }
 
-/// Ten segments a second, and a window for many more.
+/// Ten segments per second, and a window for many more.
 #[test]
 fn samples_of_a_sender_that_lacks_data_say_so_and_so_do_departures() {
     let config = Config { demand: Demand::Limited(Rate::from_kbps(80)), ..sacked() };
@@ -117,7 +117,7 @@ fn samples_of_a_sender_that_lacks_data_say_so_and_so_do_departures() {
     assert!(law.sent.iter().all(|sent| sent.app_limited));
 }
 
-/// Data runs short once, in between: what left until that was delivered is marked, and nothing after it.
+/// Data runs out once, in between: segments sent until that data was delivered are marked as application-limited, and later ones are not.
 #[test]
 fn the_mark_goes_when_the_bubble_is_delivered() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..sacked() };
@@ -130,12 +130,12 @@ fn the_mark_goes_when_the_bubble_is_delivered() {
     let limited: Vec<bool> =
         net.flows[0].sender.law().told.iter().map(|(_, delivery)| delivery.app_limited).collect();
     assert_eq!(limited.len(), 50);
-    // the window of ten that leaves after the silence is marked, for until it arrives nothing is known; the rest is not
+    // the window of ten that leaves after the pause is marked, since nothing is known until it arrives; the rest is not
     let marked: Vec<usize> = (0..50).filter(|&i| limited[i]).collect();
     assert_eq!(marked, (20..30).collect::<Vec<_>>());
 }
 
-/// One of twenty is lost. What is selectively acknowledged counts as it arrives, once, and the copy has no round-trip time.
+/// One of twenty is lost. Selectively acknowledged segments count on arrival, once, and the retransmission has no round-trip time.
 #[test]
 fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..sacked() };
@@ -150,15 +150,15 @@ fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
     let (at, last) = law.told[19];
     // retransmitted when three later ones had arrived, at 100 ms; acknowledged at 200
     assert_eq!((at, last.rtt, last.recovering), (ms(200), None, false));
-    // sixteen more had been delivered by then, and the third of them let it go
+    // sixteen more had been delivered by then, and the third of them triggered the retransmission
     assert_eq!(last.total_when_sent, Bytes::new(7 * SEGMENT));
     assert!(law.told[7..19].iter().all(|(_, delivery)| delivery.recovering));
-    // before the last, only the copy is out; before that one more
+    // before the last, only the retransmission is in flight; before that one more
     assert_eq!(law.told[18].1.in_flight, Bytes::new(SEGMENT));
     assert_eq!(law.told[18].1.in_flight_before, Bytes::new(2 * SEGMENT));
 }
 
-/// A cumulative acknowledgement over what had been acknowledged selectively brings one segment, not all.
+/// A cumulative acknowledgement of data that was acknowledged selectively counts as one segment, not all.
 #[test]
 fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
     let config = Config { demand: Demand::Finite(Bytes::new(6 * SEGMENT)), ..sacked() };
@@ -174,7 +174,7 @@ fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
     assert_eq!(law.told[5].1.total, Bytes::new(6 * SEGMENT));
 }
 
-/// A law that does not ask is told nothing, and sends the same.
+/// A law that does not ask for samples gets none, and sends the same.
 #[test]
 fn asking_changes_nothing_that_is_sent() {
     let lossy =
@@ -190,7 +190,7 @@ fn asking_changes_nothing_that_is_sent() {
     assert!(plain.data.len() > 500);
 }
 
-/// 50 ms each way, and clocks that agree: half of the round trip.
+/// 50 ms each way, and synchronised clocks: half of the round-trip time.
 #[test]
 fn the_one_way_delay_is_the_receivers_clock_less_the_senders() {
     let mut net = Net::one(&plain(), Fixed::window(3));
@@ -199,7 +199,7 @@ fn the_one_way_delay_is_the_receivers_clock_less_the_senders() {
     assert!(acks.len() >= 9 && acks.iter().all(|ack| ack.delay() == Some(50_000_000)), "{acks:?}");
 }
 
-/// A segment each 20 ms: the first of two waits 20 ms for the second, and it is the first whose timestamp is echoed.
+/// A segment each 20 ms: the first of two waits 20 ms for the second, and its timestamp is echoed.
 #[test]
 fn what_an_acknowledgement_waited_is_in_the_delay() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
@@ -209,7 +209,7 @@ fn what_an_acknowledgement_waited_is_in_the_delay() {
     assert!(acks.len() > 20 && acks.iter().all(|ack| ack.delay() == Some(70_000_000)), "{acks:?}");
 }
 
-/// The same, to a law that asks: of the two segments the second made the receiver answer, 50 ms after it left.
+/// The same for a law that asks: of the two segments the second triggered the acknowledgement, 50 ms after it left.
 #[test]
 fn the_delay_of_the_newest_segment_has_no_wait_in_it() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };

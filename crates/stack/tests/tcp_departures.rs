@@ -1,4 +1,4 @@
-//! What there is to send, and what lets it go: the application, the receiver's window, the pacer, the handshake.
+//! What limits departures: the application, the receiver's window, the pacer, the handshake.
 
 mod net;
 
@@ -26,12 +26,12 @@ fn a_sender_that_fills_its_window_is_not_application_limited() {
     assert!(net.flows[0].sender.law().acks.iter().all(|ack| !ack.app_limited));
 }
 
-/// What the network could not take waits with the application and is sent later.
+/// Data that the network cannot take waits in the application and is sent later.
 #[test]
 fn what_the_application_has_made_is_not_lost_while_the_window_is_full() {
     let config = Config { demand: Demand::Limited(Rate::from_kbps(800)), ..plain() };
     let mut net = Net::one(&config, Fixed::window(5));
-    // five segments each 100 ms are half of what is made
+    // five segments each 100 ms are half of the application's rate
     net.run(Time::ZERO + Duration::from_secs(10));
     let sent = net.data.len();
     assert!((490..=500).contains(&sent), "{sent}");
@@ -47,7 +47,7 @@ fn a_request_lets_a_finished_sender_send_more() {
     net.run(Time::ZERO + Duration::from_secs(4));
     assert_eq!(net.data.len(), 5);
     assert_eq!(net.flows[0].received.goodput_bytes, 5000);
-    // two seconds of silence are more than a timeout
+    // a pause of two seconds is longer than the timeout
     assert_eq!(net.flows[0].sender.law().idles, 1);
 }
 
@@ -117,7 +117,7 @@ fn a_handshake_takes_one_round_before_data() {
     assert_eq!(net.flows[0].sent.rtt_min, Duration::from_millis(100));
 }
 
-/// RFC 6298 §2.1, §5.5: the SYN goes again after 1 s, then 2 s later.
+/// RFC 6298 §2.1, §5.5: the SYN is retransmitted after 1 s, then 2 s later.
 #[test]
 fn a_lost_syn_goes_again() {
     let mut net = Net::one(&Config { handshake: true, ..plain() }, Fixed::window(2));
@@ -144,7 +144,7 @@ fn the_law_hears_of_a_silence_only_where_that_is_wanted() {
     }
 }
 
-/// A law that keeps two segments after a silence sends two, and not what it might have sent before.
+/// A law that keeps two segments after a pause sends two, without making up for the pause.
 #[test]
 fn what_the_law_keeps_after_a_silence_is_all_that_leaves() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..plain() };

@@ -1,4 +1,4 @@
-//! Reductions after a mark as in Linux: over a round, in proportion to what arrives (`tcp_enter_cwr`, `tcp_cwnd_reduction`).
+//! Reductions after a mark as in Linux: over a round trip, in proportion to arrivals (`tcp_enter_cwr`, `tcp_cwnd_reduction`).
 
 mod net;
 
@@ -21,13 +21,14 @@ fn spaced<C: CongestionControl>(mut net: Net<C>) -> Net<C> {
     net
 }
 
-/// When segments left after the first window, in ms.
+/// Times at which segments left after the first window, in ms.
 fn departures<C>(net: &Net<C>) -> Vec<u64> {
     net.data.iter().map(|s| s.at.as_nanos() / 1_000_000).filter(|at| *at > 0).collect()
 }
 
-/// Ten are in flight and the first is marked: CEIL(k·5/10) − prr_out is one at the first, third, fifth and seventh acknowledgement. At the ninth
-/// five are in flight, which is the window, and from then on one goes for each that comes. Without it nothing goes until five have left.
+/// Ten are in flight and the first is marked: CEIL(k·5/10) − prr_out is one at the first, third, fifth and seventh acknowledgement. At the
+/// ninth five are in flight, which is the window, and from then on one segment leaves per acknowledgement. Without the proportional
+/// reduction none leaves until five have been acknowledged.
 #[test]
 fn a_mark_spreads_the_reduction_over_the_round() {
     let run = |reduction| {
@@ -42,8 +43,8 @@ fn a_mark_spreads_the_reduction_over_the_round() {
     assert_eq!(run(Reduction::Halt), [105, 106, 107, 108, 109]);
 }
 
-/// The round ends with the first acknowledgement of something that was sent in it; a mark that it carries begins the next reduction, from the
-/// window that the last one left: 32, 16, 8, 4 and 2 segments at 100, 200, 300 and 400 ms.
+/// The round ends with the first acknowledgement of a segment sent in it; a mark on it starts the next reduction, from the window after the
+/// last one: 32, 16, 8, 4 and 2 segments at 100, 200, 300 and 400 ms.
 #[test]
 fn a_mark_on_what_was_sent_in_the_round_begins_the_next() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(32.0));
@@ -55,7 +56,7 @@ fn a_mark_on_what_was_sent_in_the_round_begins_the_next() {
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 4);
 }
 
-/// The window stands still for the whole round: ten, five after the mark, and one more for the five of the round that follows.
+/// The window is constant for the whole round: ten, five after the mark, and one more for the five of the next round.
 #[test]
 fn the_window_does_not_grow_in_the_round() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(10.0));
@@ -66,7 +67,7 @@ fn the_window_does_not_grow_in_the_round() {
     assert!(net.flows[0].sender.law().window > 5.5);
 }
 
-/// A loss in the round belongs to its reduction: it is repaired, and nothing is cut again [Linux: tcp_enter_recovery].
+/// A loss in the round belongs to its reduction: it is retransmitted, without another reduction [Linux: tcp_enter_recovery].
 #[test]
 fn a_loss_in_the_round_is_no_second_cut() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(20.0));
@@ -82,7 +83,7 @@ fn a_loss_in_the_round_is_no_second_cut() {
     assert_eq!(again, [(4, ms(100))]);
 }
 
-/// Nor does a timeout in it lower the threshold again [Linux: tcp_enter_loss]; it does so after losses have been repaired.
+/// A timeout in it does not lower the threshold again either [Linux: tcp_enter_loss]; it does so after a recovery.
 #[test]
 fn a_timeout_in_the_round_keeps_the_threshold() {
     let config = Config { rto_floor: RtoFloor::Variation, ..marked(Reduction::Proportional) };
@@ -92,7 +93,7 @@ fn a_timeout_in_the_round_keeps_the_threshold() {
         20.. if s.nth == 0 => Fate::Drop,
         _ => Fate::Pass,
     });
-    // the timer: 100 ms, and 200 ms for the variation, after the news at 100 ms
+    // the timer: 100 ms, and 200 ms for the variation, after the acknowledgement at 100 ms
     net.run_ms(399);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
     net.run_ms(401);
@@ -101,7 +102,7 @@ fn a_timeout_in_the_round_keeps_the_threshold() {
     assert_eq!((law.window, law.threshold), (1.0, 10.0));
 }
 
-/// Laws without a threshold are told, and that is all.
+/// Laws without a threshold are informed, and nothing else happens.
 #[test]
 fn a_law_without_a_threshold_is_only_told() {
     let mut net = Net::one(&marked(Reduction::Proportional), net::Fixed::window(10));

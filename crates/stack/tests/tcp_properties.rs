@@ -1,4 +1,4 @@
-//! Whatever the path does, a transfer ends, and nothing is delivered twice or out of turn.
+//! On every path a transfer ends, and no data is delivered twice or out of order.
 
 mod net;
 
@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Rate, Time};
 
 #[derive(Clone, Debug)]
 struct Path {
-    /// Fates of data segments and of acknowledgements, in the order of departure; afterwards all pass.
+    /// Fates of data segments and of acknowledgements, in the order of departure; later ones are delivered.
     data: Vec<u8>,
     acks: Vec<u8>,
 }
@@ -65,8 +65,8 @@ proptest! {
         script(&mut net, path);
         for _ in 0..4000 {
             net.run(net.now + Duration::from_secs(1));
-            // without SACK each duplicate counts for a segment, though copies make duplicates too; and when nothing was
-            // lost after all, what seemed lost is in flight again
+            // without SACK each duplicate acknowledgement counts as a segment, although duplicates of segments cause some too; and segments
+            // that were presumed lost may be in flight after all
             let max = if config.sack && !config.undo { window } else { 2 * window + 3 };
             // and a probe may exceed the window by a segment
             let max = max + u64::from(config.tail_probe);
@@ -83,7 +83,7 @@ proptest! {
         prop_assert!(sent >= size.as_u64());
     }
 
-    /// Without reordering and without timeouts SACK retransmits only what was lost.
+    /// Without reordering and without timeouts SACK retransmits lost segments only.
     #[test]
     fn sack_sends_again_only_what_was_lost(lost in prop::collection::vec(0u64..200, 0..40), window in 4u64..60) {
         let mut net = Net::one(&Config { sack: true, ..plain() }, Fixed::window(window));
@@ -91,12 +91,12 @@ proptest! {
         net.run(Time::ZERO + Duration::from_secs(8));
         if net.flows[0].sent.count(Count::Timeouts) == 0 {
             let again: Vec<u64> = net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect();
-            // NextSeg rules 3 and 4 may send what is in doubt; here there is always new data, so they never do
+            // NextSeg rules 3 and 4 may send segments that are not known to be lost; here there is always new data, so they never do
             prop_assert!(again.iter().all(|segment| lost.contains(segment)), "{:?} of {:?}", again, lost);
         }
     }
 
-    /// The law is told of one episode per window at most.
+    /// The law gets at most one loss event per window.
     #[test]
     fn episodes_are_a_round_apart(path in path(), sack in any::<bool>()) {
         let mut net = Net::one(&Config { sack, undo: false, ..plain() }, Halving::avoiding(10.0));

@@ -66,7 +66,7 @@ fn data_is_given_to_the_application_once_and_in_order() {
     net.run_ms(99);
     assert_eq!(net.flows[0].received.goodput_bytes, SEGMENT);
     net.run_ms(160);
-    // 1 and what waited for it: 2 to 4, and what followed in the next round
+    // 1 and the delayed ones: 2 to 4, and those of the next round
     assert_eq!(net.flows[0].received.goodput_bytes, 9 * SEGMENT);
 }
 
@@ -77,7 +77,7 @@ fn a_mark_is_echoed_until_the_sender_has_reduced() {
     net.on_data(|s| if s.segment == 1 && s.nth == 0 { Fate::Mark } else { Fate::Pass });
     net.run_ms(299);
     let echoes: Vec<bool> = net.acks.iter().map(|s| s.header.flags.ece).collect();
-    // 0 unmarked; 1 marked, 2, 3; the next window's first segment left before the echo was known, its second says CWR
+    // 0 unmarked; 1 marked, 2, 3; the next window's first segment left before the echo arrived, its second carries CWR
     assert_eq!(echoes, [false, true, true, true, true, false, false, false, false, false, false, false]);
     let reduced: Vec<u64> = net.data.iter().filter(|s| s.header.flags.cwr).map(|s| s.segment).collect();
     assert_eq!(reduced, [5]);
@@ -85,7 +85,7 @@ fn a_mark_is_echoed_until_the_sender_has_reduced() {
     assert_eq!(net.flows[0].sent.count(Count::Marks), 4);
 }
 
-/// RFC 3168 §6.1.2: one cut per window of data, however many marks.
+/// RFC 3168 §6.1.2: one reduction per window of data, for any number of marks.
 #[test]
 fn many_marks_of_one_window_cut_once() {
     let mut net = Net::one(&Config { ecn: true, ..plain() }, Halving::avoiding(10.0));
@@ -104,7 +104,7 @@ fn lasting_marks_cut_once_each_round() {
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 4);
 }
 
-/// RFC 3168 §6.1.5: data is capable of marks, copies of it are not; nor are acknowledgements.
+/// RFC 3168 §6.1.5: data segments are ECT, retransmissions and acknowledgements are not.
 #[test]
 fn only_new_data_is_capable_of_marks() {
     let mut net = Net::one(&Config { ecn: true, ..plain() }, Fixed::window(8));
@@ -135,7 +135,7 @@ fn a_loss_in_the_window_of_a_mark_does_not_cut_again() {
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
 }
 
-/// With delayed acknowledgements a mark is told at once.
+/// With delayed acknowledgements a mark is echoed at once.
 #[test]
 fn a_mark_is_acknowledged_at_once() {
     let mut net = Net::one(&Config { ecn: true, ..delayed() }, Fixed::window(3));
@@ -153,7 +153,7 @@ fn completion_is_told_once_when_the_last_byte_is_in_order() {
     assert_eq!(net.data.iter().filter(|s| s.header.flags.fin).count(), 1);
     assert_eq!(net.flows[0].received.completed_at, ms(150));
     assert_eq!(net.flows[0].received.goodput_bytes, 4500);
-    // nothing more is sent, and no timer runs
+    // no more data, and no timer
     assert_eq!(net.data.len(), 6);
     assert_eq!(contract::Endpoint::wake(&net.flows[0].sender), Time::NEVER);
 }
@@ -166,7 +166,7 @@ fn the_first_acknowledgements_are_quick_where_that_is_asked_for() {
     assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 3), (50, 5), (50, 7)]);
 }
 
-/// So it is after a pause: segments come 100 ms apart, which is one for a minimum timeout of 90 ms and none for one of 200 ms.
+/// The same after a pause: segments arrive 100 ms apart, which is a pause for a minimum timeout of 90 ms and none for one of 200 ms.
 #[test]
 fn acknowledgements_are_quick_again_after_a_pause() {
     let run = |min_rto| {
@@ -179,12 +179,12 @@ fn acknowledgements_are_quick_again_after_a_pause() {
     assert_eq!(run(200), [(50, 1), (190, 2)]);
 }
 
-/// And after data that came before [Linux: tcp_data_queue]: those of the copies of 0 and 1, and the next one.
+/// And after data that arrived before [Linux: tcp_data_queue]: for the duplicates of 0 and 1, and the next segment.
 #[test]
 fn acknowledgements_are_quick_after_a_copy() {
     let config = Config { quick_acks: 2, ..delayed() };
     let mut net = Net::one(&config, Fixed::window(2));
-    // the acknowledgements of 0 and 1 are lost, and 0 comes again after the first timeout
+    // the acknowledgements of 0 and 1 are lost, and 0 is retransmitted after the first timeout
     let mut n = 0;
     net.ack_script = Box::new(move |_| {
         n += 1;
@@ -194,8 +194,8 @@ fn acknowledgements_are_quick_after_a_copy() {
     assert_eq!(answers(&net), [(50, 1), (50, 2), (1050, 2), (1050, 2), (1150, 3)]);
 }
 
-/// As in Linux (tcp_data_ecn_check) two acknowledgements are quick after the first mark, and other marked segments wait as all do; the segment with
-/// CWR is acknowledged at once (tcp_ecn_accept_cwr).
+/// As in Linux (tcp_data_ecn_check) two acknowledgements are quick after the first mark, and other marked segments are delayed like all;
+/// the segment with CWR is acknowledged at once (tcp_ecn_accept_cwr).
 #[test]
 fn two_acknowledgements_are_quick_after_the_first_mark() {
     let mut net = Net::one(&Config { ecn: true, quick_acks: 2, ..delayed() }, Fixed::window(8));

@@ -1,6 +1,6 @@
 //! Losses without SACK: fast retransmit, fast recovery, the retransmission timer, needless retransmissions.
 //!
-//! The path has a round-trip time of 100 ms and no limit of its own, so a window leaves in one instant.
+//! The path has a round-trip time of 100 ms and no bottleneck, so that a window leaves in one instant.
 
 mod net;
 
@@ -28,8 +28,8 @@ fn a_window_leaves_at_once_and_each_acknowledgement_lets_a_segment_go() {
     assert_eq!(ends, [true, false, false, false, true, false, false, false]);
 }
 
-/// RFC 5681 §3.2, RFC 3042: of the six duplicates the first two let new data go, the third makes segment 3 go again and, as the
-/// window is inflated by three segments, one more; each further one lets a segment go.
+/// RFC 5681 §3.2, RFC 3042: of the six duplicate acknowledgements the first two permit new data, the third triggers the retransmission of
+/// segment 3 and, as the window is inflated by three segments, one more segment; each further one permits a segment.
 #[test]
 fn the_third_duplicate_acknowledgement_sends_the_missing_segment_again() {
     let mut net = Net::one(&plain(), Fixed::window(10));
@@ -40,7 +40,7 @@ fn the_third_duplicate_acknowledgement_sends_the_missing_segment_again() {
     assert_eq!(law.events.len(), 1);
     assert_eq!(law.events[0].cause, Cause::Loss);
     assert!(law.events[0].first);
-    // what limited transmit sent is not counted
+    // segments of limited transmit are not counted
     assert_eq!(law.events[0].in_flight, Bytes::new(10 * SEGMENT));
     assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
 }
@@ -67,15 +67,15 @@ fn two_duplicate_acknowledgements_are_not_a_loss() {
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 0);
 }
 
-/// RFC 6582 §3.2: with 3 and 6 missing, the acknowledgement of 3's copy is partial and makes 6 go again; that of 6's copy covers
-/// all that was out and ends the recovery with the window at half of the 16 in flight.
+/// RFC 6582 §3.2: with 3 and 6 missing, the acknowledgement of the retransmission of 3 is partial and triggers that of 6; the
+/// acknowledgement of the latter covers all data in flight and ends the recovery with the window at half of the 16 in flight.
 #[test]
 fn a_partial_acknowledgement_sends_the_next_hole_and_a_full_one_ends_the_recovery() {
     let mut net = Net::one(&plain(), Halving::avoiding(16.0));
     net.drop_once(&[3, 6]);
     net.run_ms(150);
     let sender = &net.flows[0].sender;
-    // cut once, though two were lost; the window was 16.2 and 16 segments were in flight
+    // one reduction, although two were lost; the window was 16.2 and 16 segments were in flight
     assert_eq!(sender.law().threshold, 8.0);
     net.run_ms(250);
     let again: Vec<u64> = net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect();
@@ -91,7 +91,7 @@ fn a_partial_acknowledgement_sends_the_next_hole_and_a_full_one_ends_the_recover
     assert!((0.9..1.1).contains(&more), "{more}");
 }
 
-/// RFC 6582 §3.2 step 3: inflation keeps half a window of new data going while the holes are filled.
+/// RFC 6582 §3.2 step 3: inflation keeps half a window of new data in flight while the holes are filled.
 #[test]
 fn a_recovery_sends_new_data_for_every_second_duplicate_on_balance() {
     let mut net = Net::one(&plain(), Halving::avoiding(16.0));
@@ -101,7 +101,7 @@ fn a_recovery_sends_new_data_for_every_second_duplicate_on_balance() {
     assert_eq!(net.sent_between(1, 150), [16, 17, 0, 18, 19, 20, 21, 22]);
 }
 
-/// RFC 6298 §2.1, §5.5: 1 s, and twice as long each time; the threshold is lowered at the first only [RFC5681 §3.1].
+/// RFC 6298 §2.1, §5.5: 1 s, doubled each time; the threshold is lowered at the first only [RFC5681 §3.1].
 #[test]
 fn the_timer_backs_off_and_the_law_hears_once_that_it_is_the_first() {
     let mut net = Net::one(&finite(1), Fixed::window(1));
@@ -112,17 +112,17 @@ fn the_timer_backs_off_and_the_law_hears_once_that_it_is_the_first() {
     let firsts: Vec<bool> = net.flows[0].sender.law().events.iter().map(|event| event.first).collect();
     assert_eq!(firsts, [true, false, false, false, false]);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 5);
-    // the copy that arrived is the one that is measured, so nothing is confused [Karn]
+    // the retransmission that arrived is the one that is measured, so there is no ambiguity [Karn]
     assert_eq!(net.flows[0].sent.rtt_min, Duration::from_millis(100));
     assert_eq!(net.flows[0].sent.rtt_last, Duration::from_millis(100));
     assert_eq!(net.flows[0].received.completed_at, ms(31_050));
 }
 
-/// RFC 6298 §5.3: each acknowledgement of new data starts the timer again; RTO = 100 + 4·(50·¾ⁿ) ms but 200 ms at least.
+/// RFC 6298 §5.3: each acknowledgement of new data restarts the timer; RTO = 100 + 4·(50·¾ⁿ) ms but at least 200 ms.
 #[test]
 fn the_timer_runs_from_the_last_acknowledgement() {
     let mut net = Net::one(&plain(), Fixed::window(2));
-    // the network breaks after 500 ms
+    // the network fails after 500 ms
     net.on_data(|s| if s.at > ms(450) { Fate::Drop } else { Fate::Pass });
     net.run_ms(690);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
@@ -130,7 +130,7 @@ fn the_timer_runs_from_the_last_acknowledgement() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
 }
 
-/// All eight are lost. After the timeout they go again from the first on, one, two, four in a round, until all are through.
+/// All eight are lost. After the timeout they are retransmitted from the first on, one, two, four per round, until all have arrived.
 #[test]
 fn after_a_timeout_everything_outstanding_goes_again_in_slow_start() {
     let mut net = Net::one(&finite(8), Halving::new(8.0));
@@ -146,11 +146,11 @@ fn after_a_timeout_everything_outstanding_goes_again_in_slow_start() {
     assert_eq!(net.flows[0].received.completed_at, ms(1350));
 }
 
-/// RFC 6582 §3.2 step 4: the copies that a timeout sends without success make duplicate acknowledgements, which must not start a recovery.
+/// RFC 6582 §3.2 step 4: the needless retransmissions of a timeout cause duplicate acknowledgements, which must not start a recovery.
 #[test]
 fn duplicates_of_what_a_timeout_sent_again_start_no_recovery() {
     let mut net = Net::one(&Config { undo: false, ..finite(30) }, Halving::new(10.0));
-    // everything arrives, but no acknowledgement of the first window comes back
+    // all data arrives, but all acknowledgements of the first window are lost
     net.ack_script = Box::new(|s| if s.at < ms(500) { Fate::Drop } else { Fate::Pass });
     net.on_data(|s| if s.segment == 0 && s.nth == 0 { Fate::Drop } else { Fate::Pass });
     net.run(Time::ZERO + Duration::from_secs(5));
@@ -159,7 +159,7 @@ fn duplicates_of_what_a_timeout_sent_again_start_no_recovery() {
     assert_eq!(net.flows[0].received.goodput_bytes, 30 * SEGMENT);
 }
 
-/// RFC 6582 §4: with ten of twenty lost, the impatient sender times out, the steady one repairs one a round.
+/// RFC 6582 §4: with ten of twenty lost, the Impatient variant times out, the Slow-but-Steady variant retransmits one per round trip.
 #[test]
 fn an_impatient_recovery_times_out_where_a_steady_one_goes_on() {
     let lost: Vec<u64> = (0..20).step_by(2).collect();
@@ -174,8 +174,8 @@ fn an_impatient_recovery_times_out_where_a_steady_one_goes_on() {
     assert!(run(RecoveryTimer::Impatient) >= 1);
 }
 
-/// Tahoe, with 8 in flight: the third duplicate leaves a window of one and a threshold of four, and the missing segment goes; what limited transmit
-/// sent arrives with it, so that slow start goes on with new data: two, four. The timer has not expired.
+/// Tahoe, with 8 in flight: the third duplicate leaves a window of one and a threshold of four, and the missing segment is retransmitted;
+/// the segments of limited transmit arrive with it, so that slow start continues with new data: two, four. The timer has not expired.
 #[test]
 fn without_fast_recovery_three_duplicates_lead_to_slow_start() {
     let mut net = Net::one(&Config { fast_recovery: false, ..plain() }, Halving::avoiding(8.0));
@@ -192,8 +192,8 @@ fn without_fast_recovery_three_duplicates_lead_to_slow_start() {
     );
 }
 
-/// Tahoe begins again at the missing segment, whatever has arrived beyond it: with 0 and 3 lost, 4 goes twice. The duplicate acknowledgement
-/// that its copy makes starts nothing. NewReno sends 0 and 3 again and nothing else.
+/// Tahoe restarts at the missing segment, even if later ones have arrived: with 0 and 3 lost, 4 is sent twice. The duplicate
+/// acknowledgement that this causes starts nothing. NewReno retransmits 0 and 3 and nothing else.
 #[test]
 fn without_fast_recovery_what_is_out_goes_again_from_the_missing_segment_on() {
     let again = |fast_recovery| {
@@ -208,7 +208,7 @@ fn without_fast_recovery_what_is_out_goes_again_from_the_missing_segment_on() {
     assert_eq!(again(true), [0, 3]);
 }
 
-/// RFC 3522, RFC 4015: the path is slow for once, nothing is lost. The law hears of it, and only one segment went again.
+/// RFC 3522, RFC 4015: the delay of the path rises once, nothing is lost. The law is informed, and only one segment was retransmitted.
 #[test]
 fn a_needless_timeout_is_noticed_and_sending_goes_on_where_it_was() {
     let late = |undo| {
@@ -225,7 +225,7 @@ fn a_needless_timeout_is_noticed_and_sending_goes_on_where_it_was() {
     assert_eq!(threshold, 5.0);
 }
 
-/// RFC 3522: segment 3 comes after four that follow it, so its copy was needless.
+/// RFC 3522: segment 3 arrives after four later ones, so that its retransmission was needless.
 #[test]
 fn a_needless_fast_retransmit_is_noticed() {
     let mut net = Net::one(&plain(), Fixed::window(10));

@@ -11,7 +11,7 @@ fn proportional(sack: bool) -> Config {
     Config { sack, reduction: Reduction::Proportional, ..plain() }
 }
 
-/// Acknowledgements come 1 ms after each other, so that the list says what each let go.
+/// Acknowledgements arrive 1 ms apart, so that the list shows what each permitted.
 fn spaced<C: CongestionControl>(mut net: Net<C>) -> Net<C> {
     let mut nth = 0;
     net.ack_script = Box::new(move |_| {
@@ -21,7 +21,7 @@ fn spaced<C: CongestionControl>(mut net: Net<C>) -> Net<C> {
     net
 }
 
-/// How many segments each of `n` acknowledgements from `from` ms on let go: new ones, and those retransmitted.
+/// Number of segments that each of `n` acknowledgements from `from` ms on permitted: new ones, and retransmissions.
 fn sent_by_each<C: CongestionControl>(net: &Net<C>, from: u64, n: u64) -> Vec<(usize, usize)> {
     (from..from + n)
         .map(|at| {
@@ -36,8 +36,8 @@ const N: (usize, usize) = (1, 0);
 const R: (usize, usize) = (0, 1);
 const NOTHING: (usize, usize) = (0, 0);
 
-/// RFC 6937 §3.1, the first example: 20 are in flight and the first is lost. Two new segments go by limited transmit, then the repair;
-/// then every second arrival lets one go, until ten are in flight.
+/// RFC 6937 §3.1, the first example: 20 are in flight and the first is lost. Two new segments leave by limited transmit, then the
+/// retransmission; then every second arrival permits one, until ten are in flight.
 #[test]
 fn one_loss_spreads_the_reduction_over_the_round() {
     for sack in [true, false] {
@@ -55,7 +55,7 @@ fn one_loss_spreads_the_reduction_over_the_round() {
     }
 }
 
-/// The same with the other reduction, for comparison: half a round of silence [RFC6937 §3.1, the row of RFC 6675].
+/// The same with the other reduction, for comparison: no departures for half a round trip [RFC6937 §3.1, the row of RFC 6675].
 #[test]
 fn a_halt_is_half_a_round_of_silence() {
     let config = Config { reduction: Reduction::Halt, ..proportional(true) };
@@ -68,8 +68,8 @@ fn a_halt_is_half_a_round_of_silence() {
     assert!(sent[12..].iter().all(|each| *each == N), "{sent:?}");
 }
 
-/// RFC 6937 §3.1, the second example: the first 15 of 20 are lost, so that the pipe is below the new window at once. Each arrival lets
-/// one go (the row of PRR-CRB), since no acknowledgement goes forward: four are in flight, and the one just sent.
+/// RFC 6937 §3.1, the second example: the first 15 of 20 are lost, so that the pipe is below the new window at once. Each arrival permits
+/// one segment (the row of PRR-CRB), since no acknowledgement advances: four are in flight, and the one just sent.
 #[test]
 fn many_losses_are_repaired_one_for_one_while_nothing_goes_forward() {
     let mut net = spaced(Net::one(&proportional(true), Halving::avoiding(20.0)));
@@ -79,18 +79,18 @@ fn many_losses_are_repaired_one_for_one_while_nothing_goes_forward() {
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(5 * SEGMENT));
 }
 
-/// RFC 9937 §6.2: an acknowledgement that goes forward and shows no further loss permits a segment more, as slow start does.
+/// RFC 9937 §6.2: an acknowledgement that advances and shows no further loss permits one segment more, as in slow start.
 #[test]
 fn repairs_that_arrive_let_two_go() {
     let mut net = spaced(Net::one(&proportional(true), Halving::avoiding(20.0)));
     net.drop_once(&(0..15).collect::<Vec<_>>());
-    // the sixth and the seventh acknowledgement, at 205 and 207 ms, are of 20 and 21; from 209 ms on the repairs are answered
+    // the sixth and the seventh acknowledgement, at 205 and 207 ms, are of 20 and 21; from 209 ms on retransmissions are acknowledged
     net.run_ms(214);
     let sent: Vec<_> = sent_by_each(&net, 205, 9).into_iter().filter(|each| *each != NOTHING).collect();
     assert_eq!(sent, [R, R, (0, 2), (0, 2), (0, 2)]);
 }
 
-/// RFC 9937 §6.4: when the recovery ends the window is the threshold, and nothing bursts.
+/// RFC 9937 §6.4: when the recovery ends the window is the threshold, and there is no burst.
 #[test]
 fn at_the_end_the_window_is_the_threshold() {
     for sack in [true, false] {
@@ -99,14 +99,14 @@ fn at_the_end_the_window_is_the_threshold() {
         net.run(Time::ZERO + Duration::from_secs(2));
         assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
         assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
-        // ten after the cut, and a segment a round since
+        // ten after the reduction, and one segment more per round trip
         let window = net.flows[0].sender.law().window;
         assert!(window > 10.0 && window < 32.0, "{window}");
         assert!(net.flows[0].sender.in_flight() <= Bytes::new((window * SEGMENT as f64) as u64));
     }
 }
 
-/// A law that has no threshold steers what is in flight by itself, and is left alone.
+/// A law without a threshold controls the data in flight itself, and is not affected.
 #[test]
 fn laws_without_a_threshold_are_left_alone() {
     let run = |reduction| {

@@ -19,7 +19,7 @@ fn sent_again<C: contract::CongestionControl>(net: &Net<C>) -> Vec<u64> {
     net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect()
 }
 
-/// RFC 6675 §5: eight of twenty are lost and retransmitted as they are noticed, in order, each once.
+/// RFC 6675 §5: eight of twenty are lost and retransmitted as they are detected, in order, each once.
 #[test]
 fn many_losses_of_one_window_are_repaired_in_one_round() {
     let lost = [2, 4, 5, 8, 9, 10, 13, 16];
@@ -31,7 +31,7 @@ fn many_losses_of_one_window_are_repaired_in_one_round() {
     assert_eq!(sent_again(&net), lost);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
     assert_eq!(net.flows[0].received.goodput_bytes, 60 * SEGMENT);
-    // one episode; the losses that are noticed later belong to it
+    // one episode; losses detected later belong to it
     let firsts = net.flows[0].sender.law().events.iter().filter(|event| event.first).count();
     assert_eq!(firsts, 1);
     let lost_bytes: u64 =
@@ -39,14 +39,14 @@ fn many_losses_of_one_window_are_repaired_in_one_round() {
     assert_eq!(lost_bytes, 7 * SEGMENT);
 }
 
-/// RFC 6675 §5 step C: of 20 in flight 5 are lost and 15 arrive; with a window of 10 the pipe is full until it has shrunk to that.
+/// RFC 6675 §5 step C: of 20 in flight 5 are lost and 15 arrive; with a window of 10 the pipe is full until it is below that.
 #[test]
 fn the_pipe_keeps_the_window_while_losses_are_repaired() {
     let mut net = Net::one(&sack(), Halving::avoiding(20.0));
     net.drop_once(&[0, 1, 2, 3, 4]);
     net.run_ms(101);
-    // 15 arrivals: two let new data go; at the third, 0 goes again. Then 20 + 2 − 3 − 5 + 1 = 15 are in the pipe, and at the eighth
-    // arrival it has come down below 10: the seven arrivals from then on let 1 to 4 and three new segments go
+    // 15 arrivals: two permit new data; at the third, 0 is retransmitted. Then 20 + 2 − 3 − 5 + 1 = 15 are in the pipe, and at the eighth
+    // arrival it is below 10: the seven arrivals from then on permit 1 to 4 and three new segments
     assert_eq!(net.sent_between(100, 101), [20, 21, 0, 1, 2, 3, 4, 22, 23, 24]);
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
 }
@@ -56,7 +56,7 @@ fn the_pipe_keeps_the_window_while_losses_are_repaired() {
 fn a_loss_is_seen_at_the_third_arrival_above_it() {
     let mut net = Net::one(&sack(), Fixed::window(10));
     net.drop_once(&[3]);
-    // two of the duplicates are lost on the way back: the next tells it all
+    // two of the duplicate acknowledgements are lost: the next one reports all
     let mut n = 0;
     net.ack_script = Box::new(move |s| {
         if s.header.ack == 3 * SEGMENT && s.header.sack.0[0].1 > 0 {
@@ -72,7 +72,8 @@ fn a_loss_is_seen_at_the_third_arrival_above_it() {
     assert_eq!(net.flows[0].sender.law().events[0].cause, Cause::Loss);
 }
 
-/// RFC 6675 §4, NextSeg rule 4: 1 and the last of ten are lost. Nothing above the last can show it; the rescue sends it.
+/// RFC 6675 §4, NextSeg rule 4: 1 and the last of ten are lost. No segment above the last can show its loss; the rescue retransmission
+/// repairs it.
 #[test]
 fn a_rescue_saves_the_end_of_a_flow_from_a_timeout() {
     let mut net = Net::one(&finite(10), Halving::new(10.0));
@@ -83,11 +84,11 @@ fn a_rescue_saves_the_end_of_a_flow_from_a_timeout() {
     assert_eq!(net.flows[0].received.completed_at, ms(250));
 }
 
-/// RFC 6675 §5.1, RFC 2018 §8: what has arrived is not retransmitted after a timeout.
+/// RFC 6675 §5.1, RFC 2018 §8: segments that have arrived are not retransmitted after a timeout.
 #[test]
 fn a_timeout_sends_only_what_is_missing() {
     let mut net = Net::one(&Config { undo: false, ..finite(12) }, Halving::new(12.0));
-    // the copy of 2 is lost too, so only the timer helps
+    // the retransmission of 2 is lost too, so that only the timer repairs it
     net.on_data(|s| match s.segment {
         2 if s.nth < 2 => Fate::Drop,
         5 | 11 if s.nth < 1 => Fate::Drop,
@@ -100,7 +101,7 @@ fn a_timeout_sends_only_what_is_missing() {
     assert!(again.iter().all(|segment| [2, 5, 11].contains(segment)), "{again:?}");
 }
 
-/// RFC 6675 §5.1: no recovery begins before what was out at the timeout is acknowledged.
+/// RFC 6675 §5.1: no recovery starts before all data in flight at the timeout is acknowledged.
 #[test]
 fn a_timeout_is_one_episode() {
     let mut net = Net::one(&finite(40), Halving::new(20.0));
@@ -116,7 +117,7 @@ fn a_timeout_is_one_episode() {
     assert_eq!(net.flows[0].received.goodput_bytes, 40 * SEGMENT);
 }
 
-/// Reordering beyond three segments makes one needless copy, which the echo shows [RFC3522].
+/// Reordering by more than three segments causes one needless retransmission, which the echo shows [RFC3522].
 #[test]
 fn a_needless_repair_is_noticed() {
     let mut net = Net::one(&sack(), Fixed::window(10));
@@ -129,8 +130,8 @@ fn a_needless_repair_is_noticed() {
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
 }
 
-/// 24 is lost beyond the first recovery's end, which already sends it again. When it comes late, the second recovery neither sends it a
-/// third time nor takes its answer for that of the first transmission.
+/// 24 is lost beyond the end of the first recovery, which already retransmits it. When the retransmission arrives late, the second recovery
+/// neither sends it a third time nor takes its acknowledgement for that of the first transmission.
 #[test]
 fn what_the_last_recovery_sent_again_is_not_taken_for_needless() {
     let mut net = Net::one(&sack(), Fixed::window(20));
@@ -146,7 +147,7 @@ fn what_the_last_recovery_sent_again_is_not_taken_for_needless() {
     assert_eq!(law.spurious, 0);
 }
 
-/// RFC 2018 §4: the first block holds the segment that has just come; those reported before follow; three at most.
+/// RFC 2018 §4: the first block holds the segment that has just arrived; earlier blocks follow; three at most.
 #[test]
 fn blocks_begin_with_the_newest_arrival() {
     let mut net = Net::one(&sack(), Fixed::window(12));

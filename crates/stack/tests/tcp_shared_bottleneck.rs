@@ -1,4 +1,4 @@
-//! Connections that share a drop-tail bottleneck behave as four independent implementations do.
+//! Connections that share a drop-tail bottleneck agree with four independent implementations.
 
 mod net;
 
@@ -7,7 +7,7 @@ use net::{Halving, Net, plain};
 use stack::tcp::Config;
 use units::{Bytes, Duration, Rate, Time};
 
-/// What ten flows did at 100 Mbit/s, 24 ms, 100 packets, in 100 s.
+/// Result of ten flows at 100 Mbit/s, 24 ms, 100 packets, in 100 s.
 struct Outcome {
     early_drops: u64,
     drops: u64,

@@ -1,4 +1,4 @@
-//! Losses found by time, and probes of the tail [RFC8985].
+//! Loss detection by time, and tail loss probes [RFC8985].
 
 mod net;
 
@@ -7,7 +7,7 @@ use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
 use stack::tcp::{Config, Demand, LossDetection, RtoFloor};
 use units::{Bytes, Duration, Time};
 
-/// With a timer that leaves room for probes.
+/// With a timeout that is longer than that of probes.
 fn timed(tail_probe: bool) -> Config {
     let min_rto = Duration::from_secs(1);
     Config { sack: true, loss_detection: LossDetection::Time, tail_probe, min_rto, ..plain() }
@@ -21,7 +21,7 @@ fn again(net: &Net<impl contract::CongestionControl>) -> Vec<(u64, Time)> {
     net.data.iter().filter(|s| s.nth > 0).map(|s| (s.segment, s.at)).collect()
 }
 
-/// RFC 8985 §6.2: 1 of five is lost, so that only three arrive above it: the third settles it, as counting does.
+/// RFC 8985 §6.2: 1 of five is lost, so that only three arrive above it: the third shows the loss, as with counting.
 #[test]
 fn three_arrivals_above_a_loss_show_it_at_once() {
     let mut net = Net::one(&finite(5, timed(false)), Halving::new(10.0));
@@ -31,7 +31,7 @@ fn three_arrivals_above_a_loss_show_it_at_once() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §3: one arrival above it is enough after a quarter of the minimum round-trip time, 25 ms here; counting waits for the timer.
+/// RFC 8985 §3: one arrival above it is enough after a quarter of the minimum round-trip time, 25 ms here; counting needs the timeout.
 #[test]
 fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
     let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
@@ -48,7 +48,7 @@ fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
 }
 
-/// What is late by less than a quarter of the round trip is not retransmitted.
+/// A segment that is late by less than a quarter of the round-trip time is not retransmitted.
 #[test]
 fn data_that_is_a_little_late_is_waited_for() {
     let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
@@ -58,7 +58,7 @@ fn data_that_is_a_little_late_is_waited_for() {
     assert_eq!(net.flows[0].received.goodput_bytes, 3 * SEGMENT);
 }
 
-/// RFC 8985 §6.2, step 4: where reordering was seen three arrivals settle nothing any more.
+/// RFC 8985 §6.2, step 4: after reordering has been detected three arrivals do not show a loss any more.
 #[test]
 fn after_reordering_the_wait_is_kept() {
     let mut net = Net::one(&finite(40, timed(false)), Fixed::window(10));
@@ -69,7 +69,7 @@ fn after_reordering_the_wait_is_kept() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §3: a repair that is lost is found when something sent after it arrives, a round trip later. Counting waits for the timer.
+/// RFC 8985 §3: the loss of a retransmission is detected when a later segment arrives, a round trip later. Counting needs the timeout.
 #[test]
 fn a_repair_that_is_lost_is_sent_again_without_a_timeout() {
     let run = |loss_detection| {
@@ -91,8 +91,8 @@ fn a_repair_that_is_lost_is_sent_again_without_a_timeout() {
     assert_eq!(run(LossDetection::Count).flows[0].sent.count(Count::Timeouts), 1);
 }
 
-/// RFC 8985 §7.2, §7.3: the last of ten are lost and nothing tells. Two smoothed round trips after the last news the last goes again; its
-/// arrival shows the rest.
+/// RFC 8985 §7.2, §7.3: the last of ten are lost, which no acknowledgement shows. Two smoothed round-trip times after the last
+/// acknowledgement the last segment is retransmitted; its arrival shows the other losses.
 #[test]
 fn a_probe_shows_a_lost_tail() {
     let mut net = Net::one(&finite(10, timed(true)), Halving::new(10.0));
@@ -106,7 +106,7 @@ fn a_probe_shows_a_lost_tail() {
     assert_eq!(net.flows[0].sender.law().window, 2.0, "the law is told");
 }
 
-/// RFC 8985 §7.4: where the probe repairs the only loss, the law is told of it.
+/// RFC 8985 §7.4: if the probe repairs the only loss, the law is informed of it.
 #[test]
 fn a_probe_that_repairs_is_congestion() {
     let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
@@ -119,7 +119,7 @@ fn a_probe_that_repairs_is_congestion() {
     assert_eq!(events[0].cause, Cause::Loss);
 }
 
-/// RFC 8985 §7.4: a probe of what was only late is none.
+/// RFC 8985 §7.4: a probe for a segment that was only late repairs none.
 #[test]
 fn a_probe_of_what_is_late_is_no_congestion() {
     let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
@@ -131,7 +131,7 @@ fn a_probe_of_what_is_late_is_no_congestion() {
     assert!(net.flows[0].sender.law().events.is_empty());
 }
 
-/// Where there is more to send, the probe is new data.
+/// If there is more data to send, the probe is new data.
 #[test]
 fn new_data_serves_as_a_probe() {
     let mut net = Net::one(&timed(true), Fixed::window(4));
@@ -147,13 +147,13 @@ fn new_data_serves_as_a_probe() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §7.2: once something is known to be missing the timer stands for a timeout again.
+/// RFC 8985 §7.2: once a loss is known the timer is that of a timeout again.
 #[test]
 fn a_probe_that_was_due_is_no_timeout() {
     let mut net = Net::one(&timed(true), Halving::avoiding(20.0));
     net.ack_script = {
         let mut last = Time::ZERO;
-        // acknowledgements come 10 ms apart, so that a round takes longer than a probe waits
+        // acknowledgements arrive 10 ms apart, so that a round takes longer than the timer of a probe
         Box::new(move |s| {
             last = (last + Duration::from_millis(10)).max(s.at);
             Fate::Late(last - s.at)
@@ -166,8 +166,8 @@ fn a_probe_that_was_due_is_no_timeout() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §7.2, TLP_calc_PTO: where the timeout would be sooner than two round trips and the patience with a delayed acknowledgement, the
-/// probe takes its place: 300 ms after the news at 100 ms, and no timeout.
+/// RFC 8985 §7.2, TLP_calc_PTO: if the timeout would come before two round-trip times and the maximum delay of an acknowledgement, the
+/// probe replaces it: 300 ms after the acknowledgement at 100 ms, and no timeout.
 #[test]
 fn a_probe_takes_the_place_of_a_sooner_timeout() {
     let config = Config {
@@ -182,8 +182,8 @@ fn a_probe_takes_the_place_of_a_sooner_timeout() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §7.2: a probe is due after new data has left, not only after news: the whole first flight is lost, and two round trips after
-/// it left the last segment goes again. Its arrival shows the others.
+/// RFC 8985 §7.2: a probe is due after new data has left, not only after acknowledgements: the whole first flight is lost, and two
+/// round-trip times after it left the last segment is retransmitted. Its arrival shows the other losses.
 #[test]
 fn a_lost_first_flight_is_probed_for() {
     let config = Config { handshake: true, ..finite(3, timed(true)) };
@@ -194,8 +194,8 @@ fn a_lost_first_flight_is_probed_for() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// The timer is that of the oldest segment, and starts again whenever that is retransmitted [Linux: tcp_xmit_retransmit_queue]: three repairs of 3 are
-/// lost, a round trip after each other, with a timeout of 250 ms.
+/// The timer is that of the oldest segment, and restarts at each retransmission of it [Linux: tcp_xmit_retransmit_queue]: three
+/// retransmissions of 3 are lost, a round trip apart, with a timeout of 250 ms.
 #[test]
 fn the_timer_starts_anew_with_each_repair_of_the_oldest() {
     let config = Config {

@@ -61,7 +61,7 @@ fn an_on_off_source_keeps_its_rate_over_on_times() {
     assert_eq!(sent.len(), 1000);
     assert!(sent.iter().all(|p| p.sent_at.as_nanos() % 30_000_000 < 10_000_000));
 
-    // a gap of 1.5 ms does not fit into 10 ms: what is left is waited out in the next on-time
+    // a gap of 1.5 ms does not fit into 10 ms: the rest of it passes in the next on-time
     let pattern = Pattern::OnOff { rate: Rate::from_mbps(8), on: spell(10), off: spell(20) };
     let sent = send(pattern, 1, Time::from_nanos(3_000_000_000 - 1));
     assert_eq!(sent.len(), 667); // 100 on-times of 10 ms / 1.5 ms = 666.7, the first at 0

@@ -1,4 +1,4 @@
-//! One state machine of the name-based network alone, with simulated neighbours.
+//! Tests of one state machine of the name-based network, with simulated neighbours.
 
 use contract::{
     Address, Backlog, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Label, Meter, NodeCx,
@@ -13,7 +13,7 @@ mod chance;
 mod resolver;
 mod router;
 
-/// Where the state machine under test is.
+/// Node of the state machine under test.
 const ME: Address = address(1);
 /// The name resolution system.
 const NRS: Address = address(9);
@@ -34,7 +34,7 @@ fn at_ms(millis: u64) -> Time {
     Time::ZERO + ms(millis)
 }
 
-/// A packet as it arrives.
+/// A packet on arrival.
 fn packet(source: Address, header: Header) -> Packet {
     Packet {
         flow: FlowId(G.0),
@@ -49,7 +49,7 @@ fn packet(source: Address, header: Header) -> Packet {
     }
 }
 
-/// A message that a state machine sent: by which port, where it chose one, and the packet.
+/// A message of a state machine: the port, if it chose one, and the packet.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     port: Option<PortId>,
@@ -67,8 +67,8 @@ impl Said {
     }
 }
 
-/// A test bench for one state machine. Port `n` leads to node `n`, and everything is reached by the port of its number unless
-/// `detours` says otherwise; a path costs its node's number, or what `costs` says.
+/// A test bench for one state machine. Port `n` leads to node `n`, and the port to a node has its number unless `detours` has another; the
+/// cost of a path is the node's number, or that in `costs`.
 struct Bed {
     now: Time,
     meter: Meter,
@@ -118,7 +118,7 @@ impl Bed {
         }
     }
 
-    /// Lets the test speak with a host's side, and returns what that said.
+    /// Calls a host's side, and returns its messages.
     fn host<T>(&mut self, act: impl FnOnce(&mut Cx<'_>) -> T) -> T {
         let mut cx = Cx::new(self.now, ME, FlowId(G.0), &mut self.random, &mut self.meter, &mut self.out);
         act(&mut cx)
@@ -137,7 +137,7 @@ impl Bed {
         assert_eq!(fate, None, "signals are taken");
     }
 
-    /// Follows the deadlines of a state machine up to and including `end`, and returns what it sent on the way with the times.
+    /// Handles the timers of a state machine up to and including `end`, and returns its messages with their times.
     fn run(&mut self, machine: &mut impl contract::Router, end: Time) -> Vec<(Time, Said)> {
         let mut said: Vec<(Time, Said)> = self.said().into_iter().map(|said| (self.now, said)).collect();
         while machine.wake() <= end {
@@ -150,7 +150,7 @@ impl Bed {
         said
     }
 
-    /// What was said since this was last asked: first what was offered to ports, then what goes by address.
+    /// Messages since the last call: first those offered to ports, then those by address.
     fn said(&mut self) -> Vec<Said> {
         let Outputs { arena, outbox, forwards, .. } = &mut self.out;
         let forwarded = forwards.drain(..).map(|(id, port)| (id, Some(port)));
@@ -163,7 +163,7 @@ impl Bed {
         sent.into_iter().map(take).collect()
     }
 
-    /// The signals among what was said, and whom they are for.
+    /// The signals among the messages, with their destinations.
     fn signals(&mut self) -> Vec<(u32, Signal)> {
         self.said().iter().map(|said| (said.to().0, said.signal())).collect()
     }
@@ -181,10 +181,10 @@ fn leave() -> Signal {
     Signal::Leave { group: G }
 }
 
-/// The settings of the tests: a refresh each 5 s, three of them count, retries after 500 ms.
+/// The settings of the tests: a refresh each 5 s, a lifetime of three refreshes, retries after 500 ms.
 fn config() -> Config {
     Config::default()
 }
 
-/// How long a word counts with these settings.
+/// Lifetime of a message's state with these settings.
 const KEPT_MS: u64 = 15_500;

@@ -16,14 +16,14 @@ use units::{Bytes, Duration, Rate, Time};
 use super::strategies::{self, Any};
 use super::*;
 
-/// Where a packet went, and what it was.
+/// Face, and kind of a packet that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Gone {
     face: u32,
     packet: Packet,
 }
 
-/// What went: the face, a letter for the kind, the segment.
+/// A packet that was sent: the face, a letter for the kind, the segment.
 type Told = (u32, char, u64);
 
 struct Ports;
@@ -114,7 +114,7 @@ impl<S: Strategy, L: LinkLaw> Node<S, L> {
         self.machine.handle(input, &mut NodeCx::new(&mut cx, &mut Ports))
     }
 
-    /// Hands it a packet by a face. What went out because of that.
+    /// Passes a packet to the forwarder by a face. Returns the packets that it sent.
     fn take(&mut self, face: u32, packet: Packet) -> Vec<Gone> {
         let fate = match LINKS.get(face as usize) {
             Some(port) => self.give(RouterInput::Packet(&packet, PortId(*port))),
@@ -128,7 +128,7 @@ impl<S: Strategy, L: LinkLaw> Node<S, L> {
         self.gone()
     }
 
-    /// What went out since it was last asked for, links first.
+    /// Packets sent since the last call, links first.
     fn gone(&mut self) -> Vec<Gone> {
         let Outputs { arena, forwards, deliveries, outbox, .. } = &mut self.out;
         assert!(outbox.is_empty(), "forwarders speak by faces alone");
@@ -152,7 +152,7 @@ impl<S: Strategy, L: LinkLaw> Node<S, L> {
         gone
     }
 
-    /// Lets time pass, up to and including `end`; what went out on the way.
+    /// Advances time up to and including `end`; returns the packets sent until then.
     fn run(&mut self, end: Time) -> Vec<Gone> {
         let mut gone = Vec::new();
         while self.machine.wake() <= end {
@@ -273,9 +273,9 @@ fn a_nonce_seen_at_another_face_is_a_loop_and_is_refused() {
     assert_eq!(reasons(&refused), [(2, NackReason::Duplicate)]);
     let Header::Nack(nack) = refused[0].packet.header else { panic!("{refused:?}") };
     assert_eq!(nack.nonce, 11);
-    // what we sent ourselves comes back as well
+    // its own nonce returns as well
     assert_eq!(reasons(&node.take(1, interest(0, 11))), [(1, NackReason::Duplicate)]);
-    // the same downstream may say the same again
+    // the same downstream may repeat its Interest
     assert!(node.take(0, interest(0, 11)).is_empty());
     assert_eq!((node.count(Tally::Loops), node.count(Tally::Repeated)), (2, 1));
     assert_eq!(told(&node.take(1, data(0))), [(0, 'D', 0)], "the loop is no downstream");
@@ -373,7 +373,7 @@ fn the_longest_prefix_decides_and_without_one_the_interest_is_refused() {
     let refused = node.take(0, interest(2, 13));
     assert_eq!(reasons(&refused), [(0, NackReason::NoRoute)]);
     assert_eq!((node.count(Tally::NoRoute), node.machine.pit().len()), (1, 2));
-    // where the only way leads back there is none either
+    // if the only path leads back there is none either
     node.machine.set_routes(&[(film, vec![hop(0, 1)])]);
     assert_eq!(reasons(&node.take(0, interest(3, 14))), [(0, NackReason::NoRoute)]);
     assert_eq!(node.machine.pit().len(), 2);
@@ -414,7 +414,7 @@ fn the_least_severe_of_several_reasons_goes_down() {
 
 #[test]
 fn faces_know_how_much_they_have_yet_to_answer() {
-    /// Writes down what each face has pending.
+    /// Records the pending Interests of each face.
     struct Watch(Vec<u32>);
     impl Strategy for Watch {
         fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
@@ -435,13 +435,13 @@ fn faces_know_how_much_they_have_yet_to_answer() {
     assert_eq!(pending(&mut node, 1), [0, 2, 2, 0, 0]);
     node.take(1, data(0));
     node.take(2, nack(1, 101, NackReason::Congestion));
-    // Data ends what was expected of both faces, a refusal what was expected of one
+    // Data ends the expectation of both faces, a NACK that of one
     assert_eq!(pending(&mut node, 2), [0, 2, 1, 0, 0]);
     node.run(at(2000));
     assert_eq!(pending(&mut node, 3), [0, 1, 1, 0, 0]);
 }
 
-/// Refuses, drops or holds by segment; writes down what it sees.
+/// Refuses, drops or holds by segment; records its inputs.
 #[derive(Default)]
 struct Law {
     seen: Vec<String>,
@@ -563,7 +563,7 @@ fn a_round_trip_is_not_measured_where_the_interest_was_sent_again() {
     let mut node = shaped(Law::default());
     node.take(0, interest(1, 11));
     node.now = at(100);
-    // face 2 was not tried yet, then face 1 is the one tried longest ago
+    // face 2 was untried, then face 1 is the one tried longest ago
     assert_eq!(told(&node.take(0, interest(1, 12))), [(2, 'I', 1)]);
     node.now = at(200);
     assert_eq!(told(&node.take(0, interest(1, 13))), [(1, 'I', 1)]);
@@ -597,7 +597,7 @@ fn what_waits_in_a_lane_goes_in_turn_unless_it_has_been_answered() {
         assert!(node.take(0, interest(segment, segment as u32)).is_empty());
     }
     assert_eq!(node.count(Tally::Delayed), 3);
-    // another face brings the second meanwhile
+    // another face delivers the second in the meantime
     assert_eq!(told(&node.take(2, data(HOLD + 1))), [(0, 'D', HOLD + 1)]);
     let sent = node.run(at(10));
     assert_eq!(told(&sent), [(1, 'I', HOLD), (1, 'I', HOLD + 2)]);
@@ -619,7 +619,7 @@ fn what_a_lane_refuses_goes_down_as_a_refusal() {
     assert_eq!(node.count(Tally::Nacked), 1);
 }
 
-/// What can happen to a forwarder.
+/// An event of a forwarder.
 #[derive(Clone, Debug)]
 enum Step {
     Wait(u64),
@@ -640,18 +640,18 @@ fn step() -> impl proptest::strategy::Strategy<Value = Step> {
     ]
 }
 
-/// What downstreams of a forwarder may still hear.
+/// Replies that downstreams of a forwarder may still get.
 #[derive(Default)]
 struct Waiting {
-    /// By downstream and segment, when what it asked for is over at the latest.
+    /// By downstream and segment, the latest end of its Interest.
     asked: BTreeMap<(u32, u64), Time>,
-    /// By segment, when what a downstream asked for that was refused is over: the entry may live as long for the others.
+    /// By segment, the end of an Interest of a downstream that was refused: the entry may live as long for the others.
     refused: BTreeMap<u64, Time>,
 }
 
 proptest! {
-    /// Every Interest is answered, refused or expires, whatever comes, under every strategy, with and without a store; and when
-    /// nothing more comes, nothing is pending.
+    /// Every Interest is answered, refused or expires, with all events, under every strategy, with and without a store; and when there are
+    /// no more events, no Interest is pending.
     #[test]
     fn every_interest_ends(
         steps in prop::collection::vec(step(), 1..150),
@@ -673,7 +673,7 @@ proptest! {
                         let before = waiting.refused.get(&segment).copied().unwrap_or(until);
                         waiting.refused.insert(segment, until.max(before));
                     }
-                    // refusals say when they were sent, which may have been before now
+                    // refusals carry their sending time, which may be in the past
                     let when = if kind == 'N' { gone.packet.sent_at } else { now };
                     prop_assert!(known.is_some_and(|until| until > when), "{kind} {segment} to {face}, who does not wait");
                 }
@@ -689,7 +689,7 @@ proptest! {
                 Step::Interest { face, segment, nonce } => {
                     let now = node.now;
                     let gone = node.take(face, interest(segment, nonce));
-                    // a loop is refused, but what the downstream asked for before stays pending
+                    // a loop is refused, but the downstream's earlier Interest stays pending
                     if reasons(&gone) != [(face, NackReason::Duplicate)] {
                         waiting.asked.insert((face, segment), now + Duration::from_secs(2));
                         heard(&mut waiting, &gone, now)?;
@@ -721,7 +721,7 @@ proptest! {
         let ended = count(Tally::Hits) + count(Tally::Loops) + count(Tally::NoRoute)
             + (count(Tally::DataIn) - count(Tally::Unsolicited)) + count(Tally::Expired);
         prop_assert!(taken >= ended, "{counters:?}");
-        // what is left was refused to the last of its downstreams that still waited, or to none of them
+        // the rest was refused to the last of its downstreams that still waited, or to none of them
         prop_assert!(taken - ended <= count(Tally::NacksIn) + count(Tally::NacksOut), "{counters:?}");
         prop_assert_eq!(node.machine.faces().outstanding(), 0);
     }

@@ -14,7 +14,7 @@ struct Link {
     random: Random,
     now: Time,
     ecn: Ecn,
-    /// When packets were dropped or marked, in ms.
+    /// Times of drops or marks, in ms.
     dropped: Vec<u64>,
     marked: Vec<u64>,
     sent: u64,
@@ -61,7 +61,7 @@ impl Link {
         self.with(|queue, cx| queue.enqueue(id, cx))
     }
 
-    /// One packet leaves. Whether there was one.
+    /// One packet leaves, if there is one. Returns whether there was one.
     fn serve(&mut self) -> bool {
         let Some(id) = self.with(|queue, cx| queue.dequeue(cx)) else { return false };
         self.arena.release(id);
@@ -69,7 +69,7 @@ impl Link {
         true
     }
 
-    /// Until `end`, in ms: so many packets are kept waiting, and one leaves each millisecond.
+    /// Until `end`, in ms: the queue is kept at this number of packets, and one leaves each millisecond.
     fn crowd(&mut self, packets: u32, end: u64) {
         while self.now < Time::ZERO + Duration::from_millis(end) {
             while self.queue.backlog().packets < packets {
@@ -80,7 +80,7 @@ impl Link {
         }
     }
 
-    /// Until `end`, in ms, nothing comes.
+    /// No packet arrives until `end`, in ms.
     fn rest(&mut self, end: u64) {
         while self.now < Time::ZERO + Duration::from_millis(end) {
             self.serve();
@@ -151,7 +151,7 @@ fn after_sixteen_intervals_the_rate_is_forgotten() {
 #[test]
 fn a_queue_of_no_more_than_a_packet_is_never_dropped_from() {
     let mut link = Link::new(Params::default());
-    // one is left behind each that leaves, so that each waits 20 ms: a slow link, not a standing queue
+    // one packet remains behind each departure, so that each waits 20 ms: a slow link, not a standing queue
     link.offer(1000);
     for _ in 0..100 {
         link.offer(1000);
@@ -159,7 +159,7 @@ fn a_queue_of_no_more_than_a_packet_is_never_dropped_from() {
         assert!(link.serve());
     }
     assert!(link.dropped.is_empty());
-    // with two left behind it stands
+    // with two behind each departure the queue is a standing one
     link.offer(1000);
     for _ in 0..100 {
         link.offer(1000);

@@ -1,4 +1,4 @@
-//! RED against the formulas of Floyd and Jacobson (1993), computed apart in floating point.
+//! RED compared with the formulas of Floyd and Jacobson (1993), computed separately in floating point.
 
 use contract::{Arena, Packet};
 use units::math;
@@ -14,7 +14,7 @@ struct Link {
     ecn: Ecn,
 }
 
-/// Without a limit, with weight 0: the average is what the test says.
+/// Without a limit, with weight 0: the average is set by the test.
 fn still(change: impl FnOnce(&mut Params)) -> Params {
     let mut params = Params { weight: 0.0, ..Params::default() };
     change(&mut params);
@@ -94,7 +94,7 @@ fn an_idle_link_forgets_as_if_it_had_sent_packets() {
         assert!((float(link.queue.average) - expected).abs() < 1e-6, "{idle_ms} ms: {expected}");
         assert!(link.serve().is_some() && link.serve().is_none());
     }
-    // from here on it is busy: the queue is empty, and that counts as one sample
+    // from here on the link is busy: the queue is empty, and that counts as one sample
     link.queue.idle_since = None;
     link.queue.average = fixed(10.0);
     link.now += Duration::from_secs(1);

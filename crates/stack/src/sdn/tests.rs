@@ -67,7 +67,7 @@ impl Bench {
         act(&mut NodeCx::new(&mut cx, &mut self.ports))
     }
 
-    /// What was said since this was last asked, with the first word of the label.
+    /// Messages since the last call, with the first word of the label.
     fn said(&mut self) -> Vec<(Control, Label)> {
         let Outputs { arena, outbox, .. } = &mut self.out;
         let take = |id| {
@@ -219,12 +219,12 @@ fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowled
     assert_eq!(order(&mut bench, 10, cap(5)), []);
     assert_eq!(order(&mut bench, 9, cap(3)), []);
     assert_eq!(order(&mut bench, 11, cap(7)), [cap(7)]);
-    // about something else a smaller number is no older one
+    // for another subject a smaller number is not an older message
     let queue = Order::Queue { port: PortId(4), limit: 50, mark_above: 20 };
     assert_eq!(order(&mut bench, 2, queue), [queue]);
     assert_eq!(bench.count(Count::Commands), 3);
     assert_eq!(agent.kept().map(|kept| kept.0).collect::<Vec<_>>(), [2, 11]);
-    // who asks is told what is kept
+    // a request is answered with the stored reply
     let hello = packet(Header::Control(Control::Hello), 100, 0, Time::ZERO, CONTROLLER);
     bench.with(ME, |cx| agent.handle(RouterInput::Packet(&hello, PortId(4)), cx));
     let said: Vec<Control> = bench.said().into_iter().map(|said| said.0).collect();
@@ -233,7 +233,7 @@ fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowled
     assert_eq!(agent.kept().count(), 0);
 }
 
-/// Orders another cap at each signal.
+/// Orders another limit at each signal.
 #[derive(Default)]
 struct Caps {
     next: u64,
@@ -346,7 +346,7 @@ fn late_statuses_are_ignored_and_others_tell_what_links_carry() {
         let (port, rate) = (PortId(4), Rate::from_mbps(mbps));
         Control::Status(Status { port, rate, load, occupancy: 0, backlog: 0, shares: 0 })
     };
-    // before the agent has answered, nobody knows what its clock means
+    // before the agent's answer its clock offset is unknown
     tell(&mut bench, &mut controller, status(10, 9), 0, at(0));
     assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 1));
     tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0, at(0));
@@ -369,7 +369,7 @@ fn ages_are_told_across_clocks_that_are_off() {
     let mut controller = controller();
     bench.now = at(5000);
     start(&mut bench, &mut controller);
-    // asked at 5 s, answered at 5.2 s; the agent's clock is an hour ahead, so that it spoke at 3605.1 s
+    // requested at 5 s, answered at 5.2 s; the agent's clock is an hour ahead, so that it sent at 3605.1 s
     bench.now = at(5200);
     tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, at(5000).as_nanos(), at(3_605_100));
     let status = |load| {
@@ -388,7 +388,7 @@ fn a_clock_that_drifts_is_followed_and_a_way_that_gets_longer_is_not_taken_for_o
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
-    // asked at 0, answered at 200 ms: 100 ms each way, and the clocks show the same
+    // requested at 0, answered at 200 ms: 100 ms each way, and the clocks agree
     bench.now = at(200);
     tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0, at(100));
     let status = || {
@@ -400,17 +400,17 @@ fn a_clock_that_drifts_is_followed_and_a_way_that_gets_longer_is_not_taken_for_o
         tell(&mut bench, &mut controller, status(), 0, sent);
         controller.cache().seen(PortId(4)).map_or(0, |seen| seen.at.as_nanos().abs_diff(now.as_nanos()))
     };
-    // the agent's clock gains 100 µs a second; every other word waits for 50 ms on its way
+    // the agent's clock gains 100 µs per second; every second message is delayed by 50 ms
     for period in 2..240u64 {
         let spoke = at(500 * period);
         let shown = spoke + Duration::from_micros(50 * period);
         let waits = Duration::from_millis(50 * (period % 2));
         let age = say(shown, spoke + Duration::from_millis(100) + waits);
-        // what four periods of drift make, at most, beside the two that pass before it is heard of
+        // the maximum drift of four periods, plus that of the two before a change is noticed
         let off = age.abs_diff((Duration::from_millis(100) + waits).as_nanos());
         assert!(off <= 400_000, "{period}: {off} ns");
     }
-    // from here on the way takes 400 ms more: ages say so, but for 0.2 ms a second
+    // from here on the delay is 400 ms longer: ages include it, except for 0.2 ms per second
     for period in 240..260u64 {
         let spoke = at(500 * period);
         let age = say(spoke + Duration::from_micros(50 * period), spoke + Duration::from_millis(500));

@@ -7,13 +7,13 @@ use units::{Bytes, Duration, Rate, Time};
 use super::*;
 use crate::testing::{Bench, FLOW, ME, OTHER};
 
-/// A law that does what it is told: feedback carries the allowance.
+/// A law set by feedback, which carries the allowance.
 struct Told {
     allowance: Allowance,
     alarm: Time,
     heard: Vec<&'static str>,
     stamped: Vec<Sending>,
-    /// A control packet goes after each packet of data that has a number divisible by this; 0 for none.
+    /// A control packet follows each data packet whose number is divisible by this; 0 for none.
     control_every: u64,
 }
 
@@ -164,7 +164,7 @@ fn a_rate_change_moves_the_pending_packet() {
     bench.give(&mut sender, Input::Start);
     assert_eq!(sender.wake(), at(1000));
 
-    // 200 ms at the new rate: counted from the packet before
+    // 200 ms at the new rate, from the previous packet
     bench.run(&mut sender, at(50));
     bench.give(&mut sender, Input::Packet(&word([40_000, NO_WINDOW, 0, 0])));
     assert_eq!(sender.wake(), at(200));
@@ -211,7 +211,7 @@ fn a_rate_of_zero_and_a_window_below_a_packet_hold_the_stream() {
     assert_eq!(sender.wake(), at(20));
 }
 
-/// A law of tokens: a packet takes one, feedback brings some.
+/// A law with tokens: each packet takes one, feedback adds some.
 struct Tokens(u64);
 
 impl SenderLaw for Tokens {
@@ -289,14 +289,14 @@ fn an_application_that_has_nothing_holds_the_stream_and_the_law_is_told_once() {
     }
     assert_eq!(sender.law().heard, ["start", "idle"], "idle it already was");
     assert_eq!(bench.run(&mut sender, at(100)).len(), 1);
-    // what was missed is not made up for
+    // missed packets are not made up for
     assert_eq!(sender.wake(), at(108));
     wait(&mut sender, &mut bench, at(100));
     assert_eq!(bench.run(&mut sender, at(116)).len(), 2);
     assert_eq!(sender.law().heard, ["start", "idle"]);
 }
 
-/// A law that writes down what it hears and answers when it is asked to.
+/// A law that records its inputs and answers when asked to.
 #[derive(Default)]
 struct Diary {
     heard: Vec<String>,

@@ -11,7 +11,7 @@ use units::{Duration, Rate, Time};
 use super::*;
 use crate::testing::{Bench, FLOW, ME, OTHER};
 
-/// A law of one rate, which hears when its application has nothing more.
+/// A law with a constant rate, which is told when its application has no more data.
 struct Steady {
     rate: Rate,
     idle: u32,
@@ -27,7 +27,7 @@ impl SenderLaw for Steady {
     }
 }
 
-/// A law that hears modes.
+/// A law that receives modes.
 #[derive(Default)]
 struct Modal(Vec<String>);
 
@@ -38,7 +38,7 @@ impl ReceiverLaw for Modal {
     }
 }
 
-/// A law at the source that hears modes.
+/// A law at the source that receives modes.
 struct Heard {
     modes: Vec<String>,
     rate: Rate,
@@ -68,7 +68,7 @@ fn video() -> Video {
     Video { frames, frame_rate: 25.0, live: true, drop_after: Duration::MAX }
 }
 
-/// What leaves until `end`: when, how much, of which frame.
+/// Departures until `end`: time, size, frame.
 fn sent(video: Video, kbps: u64, end: u64) -> (Vec<(u64, u64, u32)>, Bench, u32) {
     let config = Config { jitter: 0.0, video: Some(video), ..Config::default() };
     let mut bench = Bench::new(1);
@@ -89,11 +89,11 @@ fn frames_leave_at_the_laws_rate_when_they_are_there() {
     assert_eq!(times, [0, 1, 2, 3, 4, 40, 41, 42, 43, 44]);
     assert!(packets.iter().all(|packet| packet.1 == 1000));
     assert_eq!(packets.iter().map(|packet| packet.2).collect::<Vec<_>>(), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
-    // each time that the last piece of a frame left
+    // times at which the last piece of each frame left
     assert_eq!(idle, 2);
 }
 
-/// 2500 bytes a frame: packets of 1000, 1000 and 500 bytes, and the time behind each is that of its size.
+/// 2500 bytes per frame: packets of 1000, 1000 and 500 bytes; the gap after each follows its size.
 #[test]
 fn the_last_packet_of_a_frame_is_as_small_as_what_is_left() {
     let half = Video { frames: Frames::Equal { rate: Rate::from_kbps(500) }, live: false, ..video() };
@@ -102,7 +102,7 @@ fn the_last_packet_of_a_frame_is_as_small_as_what_is_left() {
         packets,
         [(0, 1000, 0), (8, 1000, 0), (16, 500, 0), (20, 1000, 1), (28, 1000, 1), (36, 500, 1), (40, 1000, 2)]
     );
-    // all frames are there from the start
+    // all frames exist from the start
     assert_eq!(idle, 0);
 }
 
@@ -114,7 +114,7 @@ fn a_slow_stream_lets_frames_wait_and_drops_none_unless_told_to() {
         frames.dedup();
         (frames, bench.meter.count(Count::FramesDropped), bench.values("waiting"))
     };
-    // a frame takes 100 ms, and one comes each 40 ms: the fifth to leave is there at 160 ms
+    // a frame takes 100 ms, and one is made each 40 ms: the fifth to leave exists at 160 ms
     let (all, dropped, waiting) = frames(video());
     assert_eq!((all, dropped), (vec![0, 1, 2, 3, 4], 0));
     // after its last packet but one, at 460 ms, it has waited for 300 ms; after its last, at 480, the next one waits since 200
@@ -164,7 +164,7 @@ struct Screen {
     bench: Bench,
     receiver: Receiver<Modal, Playing>,
     seq: u64,
-    /// What it sent.
+    /// Messages that it sent.
     sent: Vec<Packet>,
 }
 
@@ -187,7 +187,7 @@ impl Screen {
         self.bench.meter.count(what)
     }
 
-    /// Time goes on until `millis`, and then a packet comes with `bytes` of a frame of `frame_bytes`.
+    /// Time advances to `millis`, and then a packet with `bytes` of a frame of `frame_bytes` arrives.
     fn piece(&mut self, millis: u64, frame: u32, bytes: u32, frame_bytes: u32) {
         self.until(millis);
         let piece = Piece { frame, frame_bytes };
@@ -205,7 +205,7 @@ impl Screen {
             hops: 0,
         };
         self.bench.give(&mut self.receiver, Input::Packet(&packet));
-        // what is due at this instant is played
+        // frames due at this instant are played
         self.until(millis);
     }
 
@@ -247,7 +247,7 @@ fn playing_begins_when_the_buffer_holds_enough_and_stalls_when_it_is_empty() {
     assert_eq!(screen.bench.meter.played_at, at(80));
     // at 360 ms frame 7 was played as frame 9 came
     assert_eq!(screen.counts(), [8, 0, 0, 0, 0]);
-    // frame 10 is due at 480 ms and is not there; time in the stall is counted as it goes by
+    // frame 10 is due at 480 ms and missing; the time of the stall is counted while it lasts
     screen.until(1000);
     assert_eq!(screen.counts(), [10, 0, 0, 1, 520]);
     // two frames more
@@ -258,7 +258,7 @@ fn playing_begins_when_the_buffer_holds_enough_and_stalls_when_it_is_empty() {
     assert_eq!(screen.counts(), [12, 0, 0, 1, 560]);
 }
 
-/// Frames 2 to 6 are lost in an outage, which has stopped playing at 120 ms.
+/// Frames 2 to 6 are lost in an outage; playback has stalled at 120 ms.
 #[test]
 fn after_a_stall_playing_goes_on_behind_the_gap() {
     let mut screen = Screen::new(player(80, 80));
@@ -315,7 +315,7 @@ fn a_player_that_does_not_wait_goes_on_without_what_is_not_there() {
     assert_eq!(screen.counts(), [3, 3, 1, 0, 0]);
 }
 
-/// Frames of 40 ms, of types that repeat; those listed are lost, the others whole in time. Played, missed, spoiled of twelve.
+/// Frames of 40 ms, of types in a repeated pattern; those listed are lost, the others complete in time. Played, missed, spoiled of twelve.
 fn twelve(pattern: &str, depends: Depends, lost: &[u32]) -> [u64; 3] {
     let pattern = pattern.chars().filter_map(FrameType::of).collect();
     let rate = Rate::from_kbps(200);
@@ -336,11 +336,11 @@ fn without_its_i_frame_a_group_is_spoiled() {
     assert_eq!(twelve("IBBP", Depends::Intra, &[4]), [8, 1, 3]);
     assert_eq!(twelve("IBBP", Depends::References, &[4]), [8, 1, 3]);
     assert_eq!(twelve("IBBP", Depends::Nothing, &[4]), [11, 1, 0]);
-    // lost itself as well, a frame is lost and not spoiled
+    // a frame that is lost itself counts as lost, not as spoiled
     assert_eq!(twelve("IBBP", Depends::Intra, &[4, 6]), [8, 2, 2]);
 }
 
-/// Of IPBPBP the P frame 1 is lost: 2 to 5 were predicted from it. Of a B frame nothing is.
+/// In IPBPBP the P frame 1 is lost: 2 to 5 depend on it. No frame depends on a B frame.
 #[test]
 fn a_lost_p_frame_spoils_what_is_predicted_from_it() {
     assert_eq!(twelve("IPBPBP", Depends::References, &[1]), [7, 1, 4]);
@@ -348,14 +348,14 @@ fn a_lost_p_frame_spoils_what_is_predicted_from_it() {
     assert_eq!(twelve("IPBPBP", Depends::Intra, &[1]), [11, 1, 0]);
 }
 
-/// Who joins in the middle of a group sees nothing of it: frames 2 and 3.
+/// A receiver that joins in the middle of a group of pictures can show none of it: frames 2 and 3.
 #[test]
 fn nothing_is_shown_before_the_first_i_frame() {
     assert_eq!(twelve("IBBP", Depends::Intra, &[0, 1]), [10, 0, 2]);
     assert_eq!(twelve("IBBP", Depends::Nothing, &[0, 1]), [12, 0, 0]);
 }
 
-/// An outage from frame 2 to 9 has stopped playing; the I frame 8 was in it, so 10 and 11 are spoiled as well, and 12 is an I frame.
+/// An outage from frame 2 to 9 has stalled playback; the I frame 8 is lost, so that 10 and 11 are spoiled as well, and 12 is an I frame.
 #[test]
 fn a_gap_behind_which_playing_goes_on_spoils_as_lost_frames_do() {
     let pattern = "IBBP".chars().filter_map(FrameType::of).collect();
@@ -366,7 +366,7 @@ fn a_gap_behind_which_playing_goes_on_spoils_as_lost_frames_do() {
         screen.frame(40 * u64::from(frame), frame);
     }
     screen.until(800);
-    // 0 and 1, and from 12 on; the time of the gap was spent standing still
+    // 0 and 1, and from 12 on; the time of the gap was a stall
     let played = screen.count(Count::FramesPlayed);
     assert_eq!((screen.count(Count::FramesMissed), screen.spoiled(), screen.count(Count::Stalls)), (8, 2, 1));
     assert_eq!(played + 8 + 2, 20);
@@ -385,12 +385,12 @@ fn at_the_end_of_the_video_playing_ends_without_a_stall() {
     (0..3).for_each(|frame| screen.frame(10 * u64::from(frame), frame));
     screen.until(1000);
     assert_eq!(screen.counts(), [3, 0, 0, 0, 0]);
-    // less than the start-up threshold in all
+    // less than the start-up threshold in total
     let mut screen = Screen::of(player(500, 80), trace(2));
     (0..2).for_each(|frame| screen.frame(10 * u64::from(frame), frame));
     screen.until(1000);
     assert_eq!(screen.counts(), [2, 0, 0, 0, 0]);
-    // the last frame never becomes whole
+    // the last frame stays incomplete
     let mut screen = Screen::of(player(80, 80), trace(4));
     (0..3).for_each(|frame| screen.frame(10 * u64::from(frame), frame));
     screen.until(1000);

@@ -1,5 +1,5 @@
-//! TCP connections over a small scripted network, without the simulator: a delay each way, at will a bottleneck, and a script
-//! that decides the fate of every data segment.
+//! TCP connections over a small scripted network, without the simulator: a constant delay, optionally a bottleneck, and a script that
+//! decides the fate of every data segment.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -16,17 +16,17 @@ use units::{Bytes, Carry, Duration, Rate, Time};
 /// Payload of a full segment in most tests.
 pub const SEGMENT: u64 = 1000;
 
-/// What the script does to a data segment.
+/// Fate of a data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Pass,
     Drop,
     Mark,
-    /// It is held back for this long.
+    /// It is delayed by this time.
     Late(Duration),
 }
 
-/// A data segment or an acknowledgement, as it left.
+/// A data segment or an acknowledgement at its departure.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub at: Time,
@@ -36,17 +36,17 @@ pub struct Sent {
     pub header: TcpHeader,
     pub ecn: Ecn,
     pub size: u64,
-    /// How often these bytes left before.
+    /// Number of earlier transmissions of these bytes.
     pub nth: usize,
 }
 
-/// One link that all data crosses: drop-tail, the packet in transmission not counted.
+/// A link that all data crosses: drop-tail, the packet in transmission not counted.
 pub struct Bottleneck {
     pub rate: Rate,
     pub limit: usize,
     busy_until: Time,
     carry: Carry,
-    /// When each waiting packet begins its transmission.
+    /// Start of transmission of each waiting packet.
     waiting: VecDeque<Time>,
     pub dropped: u64,
     pub bytes: u64,
@@ -65,7 +65,7 @@ impl Bottleneck {
         }
     }
 
-    /// When a packet that comes now has passed; `None` if it is dropped.
+    /// When a packet that arrives now has been transmitted; `None` if it is dropped.
     fn pass(&mut self, now: Time, size: Bytes) -> Option<Time> {
         while self.waiting.front().is_some_and(|begin| *begin <= now) {
             self.waiting.pop_front();
@@ -107,12 +107,12 @@ pub struct Net<C> {
     pub access: Rate,
     access_free: Vec<(Time, Carry)>,
     pub script: Script,
-    /// What becomes of acknowledgements.
+    /// Fates of acknowledgements.
     pub ack_script: Script,
     pub data: Vec<Sent>,
     pub acks: Vec<Sent>,
     pub logging: bool,
-    /// How often each segment left.
+    /// Number of transmissions of each segment.
     departures: BTreeMap<(usize, u64), usize>,
     out: Outputs,
     random: Random,
@@ -179,7 +179,7 @@ impl<C: CongestionControl> Net<C> {
         self.out.notes.probing = true;
     }
 
-    /// What endpoints offered.
+    /// Values that endpoints offered.
     pub fn notes(&self) -> &[Note] {
         &self.out.notes.pending
     }
@@ -237,7 +237,7 @@ impl<C: CongestionControl> Net<C> {
         self.now = until;
     }
 
-    /// Whether nothing is on its way and no deadline stands.
+    /// Whether nothing is in flight and no timer is set.
     pub fn idle(&self) -> bool {
         self.agenda.is_empty()
     }
@@ -329,7 +329,7 @@ pub fn ms(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// Segments of 1000 bytes, no header to speak of, no SACK, no delayed acknowledgements.
+/// Segments of 1000 bytes, a negligible header, no SACK, no delayed acknowledgements.
 pub fn plain() -> Config {
     Config {
         segment: Bytes::new(SEGMENT),
@@ -348,7 +348,7 @@ fn receiver_of(flow: usize) -> Address {
     Address { node: NodeId(1), endpoint: EndpointId(2 * flow as u32 + 1) }
 }
 
-/// A window that never changes, and a rate, and what the law was told.
+/// A constant window, and a rate, and the inputs of the law.
 #[derive(Clone, Debug)]
 pub struct Fixed {
     pub allowance: Allowance,
@@ -389,7 +389,7 @@ impl CongestionControl for Fixed {
     }
 }
 
-/// Slow start, one segment per round, half after a loss: the minimum that TCP needs.
+/// Slow start, one segment per round trip, half after a loss: the minimum that TCP requires.
 #[derive(Clone, Debug)]
 pub struct Halving {
     pub window: f64,
@@ -451,7 +451,7 @@ impl CongestionControl for Halving {
     }
 }
 
-/// The packet of a test that speaks to one endpoint itself.
+/// The packet of a test that calls one endpoint directly.
 pub fn packet(header: TcpHeader, size: u64, sent_at: Time) -> Packet {
     Packet {
         flow: FlowId(0),

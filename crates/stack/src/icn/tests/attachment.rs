@@ -10,7 +10,7 @@ fn member() -> Attachment {
     Attachment::member(G, NAME, ACCESS, &config())
 }
 
-/// Follows the deadlines of an attachment up to and including `end`; what it said, with the times in ms.
+/// Handles the timers of an attachment up to and including `end`; returns its messages, with the times in ms.
 fn run(bed: &mut Bed, host: &mut Attachment, end: u64) -> Vec<(u64, u32, Signal)> {
     let said = |bed: &mut Bed| {
         let millis = bed.now.as_nanos() / 1_000_000;
@@ -37,7 +37,7 @@ fn hear(bed: &mut Bed, host: &mut Attachment, from: Address, signal: Signal) -> 
     bed.host(|cx| host.on_signal(&signal, from, cx))
 }
 
-/// A member whose access router has accepted after 100 ms, and which now measures its access link.
+/// A member whose access router has accepted it after 100 ms, and which now measures its access link.
 fn probing() -> (Bed, Attachment) {
     let (mut bed, mut host) = started(true);
     run(&mut bed, &mut host, 100);
@@ -46,7 +46,7 @@ fn probing() -> (Bed, Attachment) {
     (bed, host)
 }
 
-/// The probe `index` arrives, so many microseconds after the one before.
+/// The probe `index` arrives the given number of microseconds after the previous one.
 fn probed(bed: &mut Bed, host: &mut Attachment, index: u8, later_us: u64) -> bool {
     bed.now += Duration::from_micros(later_us);
     hear(bed, host, ACCESS, Signal::Probed { group: G, index })
@@ -73,7 +73,7 @@ fn what_is_held_is_repeated_every_refresh() {
     assert!(hear(&mut bed, &mut host, ACCESS, accepted()), "it is attached");
     assert_eq!(run(&mut bed, &mut host, 5150), [(5100, 2, join())]);
     assert!(!hear(&mut bed, &mut host, ACCESS, accepted()), "it was before");
-    // this time nobody answers
+    // this time there is no answer
     let times: Vec<u64> = run(&mut bed, &mut host, 14_000).iter().map(|said| said.0).collect();
     assert_eq!(times, [10_150, 10_650, 11_650, 13_650]);
 }
@@ -109,14 +109,14 @@ fn words_that_it_does_not_wait_for_are_counted() {
 #[test]
 fn the_shortest_gap_of_a_train_tells_the_capacity() {
     let (mut bed, mut host) = probing();
-    // 1000 bytes in 800 µs are 10 Mbit/s; something else came between the second and the third
+    // 1000 bytes in 800 µs are 10 Mbit/s; another packet arrived between the second and the third
     for (index, later_us) in [(0, 5000), (1, 800), (2, 2000), (3, 800)] {
         assert!(!probed(&mut bed, &mut host, index, later_us));
     }
     assert!(probed(&mut bed, &mut host, 4, 800), "the train is whole");
     assert_eq!(host.capacity(), Some(Rate::from_mbps(10)));
     assert_eq!(run(&mut bed, &mut host, 5000), [], "nothing is asked until the refresh");
-    // what is left over of another train is neither news nor a mistake
+    // a remaining probe of another train is ignored
     assert!(!probed(&mut bed, &mut host, 4, 1));
     assert_eq!((host.capacity(), bed.meter.count(Count::Ignored)), (Some(Rate::from_mbps(10)), 0));
 }
@@ -197,10 +197,10 @@ fn a_member_hangs_from_the_router_that_accepted_last() {
     let (mut bed, mut host) = started(false);
     assert_eq!(host.above(), ACCESS);
     run(&mut bed, &mut host, 100);
-    // the join was taken on its way to the access router
+    // the join was intercepted on its way to the access router
     assert!(hear(&mut bed, &mut host, OTHER, accepted()));
     assert_eq!((host.above(), bed.signals().len()), (OTHER, 0));
-    // the way is another one now
+    // the path has changed
     assert!(!hear(&mut bed, &mut host, ACCESS, accepted()));
     assert_eq!((host.above(), bed.signals()), (ACCESS, vec![(3, leave())]));
     hear(&mut bed, &mut host, OTHER, accepted());

@@ -12,7 +12,7 @@ enum Step {
     Signal(Signal),
     Data,
     Feedback,
-    /// A part wants to speak at once.
+    /// A part requests a message at once.
     GroupMessage(GroupMessage),
     Wait(Duration),
 }
@@ -57,7 +57,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A step, who is behind it, by which port it comes, and for which group where the step does not say.
+/// A step, its node, its port, and its group unless the step has one.
 fn steps() -> impl Strategy<Value = Vec<(Step, u32, u32, GroupId)>> {
     prop::collection::vec((step(), 0u32..8, 0u32..8, group()), 1..80)
 }
@@ -88,11 +88,11 @@ proptest! {
                 }
                 Step::Wait(span) => waited = span,
             }
-            // `run` asserts that each deadline moves on
+            // `run` asserts that each deadline advances
             let end = bed.now + waited;
             let said = bed.run(&mut router, end);
             prop_assert_eq!(bed.out.arena.live(), 0, "all that was said was put out");
-            // at most one question and its company for each retry of each group, and a copy for each of eight
+            // at most one query and its messages for each retry of each group, and a copy for each of eight
             let turns = waited.as_nanos() / ms(500).as_nanos() + 2;
             prop_assert!((said.len() as u64) < 24 + turns * 8, "{} were said in {}", said.len(), waited);
             for entry in (0..2).filter_map(|group| router.entry(GroupId(group))) {
@@ -100,7 +100,7 @@ proptest! {
                 prop_assert!(children.windows(2).all(|pair| pair[0] < pair[1]), "one entry a child: {children:?}");
             }
         }
-        // left alone, it forgets everything
+        // without input it deletes all state
         bed.run(&mut router, bed.now + ms(3 * KEPT_MS));
         prop_assert_eq!((router.groups(), router.wake()), (0, Time::NEVER));
     }

@@ -26,7 +26,7 @@ fn the_nearest_to_the_root_are_named_first_and_no_more_than_an_answer_holds() {
     assert_eq!(RESOLVED, 2);
     assert_eq!(ask(&mut bed, &mut nrs, NAME), [(8, 0), (5, 20)]);
     assert_eq!(ask(&mut bed, &mut nrs, Eid::of("another")), []);
-    // a node that registers again takes its own place
+    // a node that registers again replaces its entry
     register(&mut bed, &mut nrs, 6, 10);
     register(&mut bed, &mut nrs, 8, 40);
     assert_eq!(ask(&mut bed, &mut nrs, NAME), [(6, 10), (5, 20)]);

@@ -6,7 +6,7 @@ use contract::{
 use super::*;
 use crate::icn::{GroupPart, Router};
 
-/// A part that says what it is told to, when it hears a report or its alarm rings.
+/// A part that sends given messages, at a report or when its timer expires.
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) heard: Vec<(Address, Time, Label, usize)>,
@@ -39,7 +39,7 @@ impl RouterLaw for Told {
     }
 }
 
-/// A router with one group, whose scheme has no part in routers, or has one.
+/// A router with one group, whose scheme has a part in routers or none.
 pub(super) fn fresh(with_part: bool) -> (Bed, Router<Told>) {
     let row = GroupPart { part: with_part.then_some(0), feedback: Bytes::new(40) };
     (Bed::new(), Router::new(&config(), NRS, vec![Told::default()], vec![row]))
@@ -66,7 +66,7 @@ fn register(cost: u64) -> Signal {
 const WITHDRAW: Signal = Signal::Withdraw { gumgid: NAME };
 const PUBLISH: Signal = Signal::Publish { group: G, gumgid: NAME };
 
-/// A router on the tree since 0 s: its parent is node 2, the root, at a cost of 2; its children are those given.
+/// A router on the tree since 0 s: its parent is node 2, the root, at a cost of 2; its children are given.
 fn joined(with_part: bool, children: &[u32]) -> (Bed, Router<Told>) {
     let (mut bed, mut router) = fresh(with_part);
     for &child in children {
@@ -168,7 +168,7 @@ fn data_is_copied_for_each_branch_and_only_from_the_interface_of_the_table() {
         );
         assert!(matches!(packet.header, Header::Stream(StreamHeader { seq: 7, .. })));
     }
-    // a root without branches has nobody to send to
+    // a root without branches has no destination
     let (mut bed, mut router) = fresh(false);
     bed.hear(&mut router, SOURCE, 80, PUBLISH);
     bed.said();
@@ -234,7 +234,7 @@ fn a_parent_that_says_nothing_more_is_given_up() {
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
     bed.hear(&mut router, address(2), 2, accepted());
     assert_eq!(bed.meter.count(Count::Ignored), 1, "that is of before");
-    // the child asks and gets no answer until there is a way up again
+    // the child queries and gets no answer until there is a path to the root again
     bed.hear(&mut router, address(3), 3, join());
     assert_eq!(bed.signals(), []);
     bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
@@ -264,7 +264,7 @@ fn what_may_hang_from_this_node_is_not_joined() {
     assert_eq!(joins(&[node(3, 4), node(1, 0)]), [], "its child, and itself");
     assert_eq!(joins(&[node(3, 2)]), [(3, join())], "no child any more: it found a better way");
     assert_eq!(joins(&[]), []);
-    // by twice the time that words count, whatever hung from it has given up as well
+    // after twice the lifetime all nodes below it have given up as well
     let (mut bed, mut router) = lost();
     for (at, expected) in [(KEPT_MS * 3 - 1, vec![]), (KEPT_MS * 3, vec![(7, join())])] {
         while bed.now < at_ms(at) {
@@ -288,7 +288,7 @@ fn the_root_is_joined_where_it_is_known_and_the_best_of_the_others_elsewhere() {
         bed.hear(&mut router, NRS, 9, resolved(known));
         bed.signals()
     };
-    // what 5 says of its cost may be long ago
+    // the cost in 5's message may be old
     assert_eq!(joins(&[node(30, 0), node(5, 1)], &[]), [(30, join())]);
     assert_eq!(joins(&[node(30, 0), node(5, 1)], &[(NodeId(30), None)]), [(5, join())]);
     assert_eq!(joins(&[node(5, 10), node(7, 7)], &[]), [(7, join())]);
@@ -348,7 +348,7 @@ fn a_parent_that_asks_its_child_is_parent_no_longer() {
     assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
     let said = bed.run(&mut router, at_ms(100));
     assert_eq!((said.len(), said[0].1.signal()), (1, resolve()));
-    // node 2 costs less and is a child: it lies nearer to the root, or says so
+    // node 2 costs less and is a child: it is nearer to the root, or claims to be
     bed.hear(&mut router, NRS, 9, resolved(&[node(6, 1)]));
     bed.hear(&mut router, address(6), 6, accepted());
     assert_eq!(bed.signals(), [(2, accepted()), (6, join()), (9, register(8))]);
@@ -358,12 +358,12 @@ fn a_parent_that_asks_its_child_is_parent_no_longer() {
 
 #[test]
 fn joins_that_cross_make_no_circle() {
-    // both on the tree: the other one hangs from this node and takes it for its own
+    // both are on the tree: the other one is a child of this node and takes it as its own
     let (mut bed, mut router) = joined(false, &[3, 4]);
     bed.hear(&mut router, address(3), 3, accepted());
     assert_eq!((bed.signals(), bed.meter.count(Count::Ignored)), (vec![], 1));
     assert_eq!(children(&router), [3, 4]);
-    // this node not: so the other one found a way of its own
+    // this node is not: so the other one has found another path
     let (mut bed, mut router) = fresh(false);
     bed.hear(&mut router, address(3), 3, join());
     bed.hear(&mut router, address(4), 4, join());
@@ -372,7 +372,7 @@ fn joins_that_cross_make_no_circle() {
     bed.hear(&mut router, address(3), 3, accepted());
     assert_eq!(bed.signals(), [(4, accepted()), (2, join()), (9, register(3))]);
     assert_eq!(children(&router), [4]);
-    // and where nobody else wanted it, nothing is left to be done
+    // and if there is no other child, nothing remains to be done
     let (mut bed, mut router) = fresh(false);
     bed.hear(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
@@ -405,7 +405,7 @@ fn the_sources_router_is_the_root() {
     assert_eq!(bed.signals(), [(3, accepted()), (80, accepted()), (9, register(0))]);
     assert_eq!(data(&mut bed, &mut router, 80), None);
     assert_eq!(bed.said().len(), 1);
-    // repeated, it is answered; the registration has a clock of its own
+    // if repeated, it is answered; the registration has a separate timer
     bed.run(&mut router, at_ms(4000));
     bed.hear(&mut router, SOURCE, 80, PUBLISH);
     assert_eq!(bed.signals(), [(80, accepted())]);
@@ -414,12 +414,12 @@ fn the_sources_router_is_the_root() {
         said.iter().map(|(at, said)| (*at, said.signal())).collect::<Vec<_>>(),
         [(at_ms(5000), register(0))]
     );
-    // nobody can make a root a branch of something
+    // no message can make a root a branch
     bed.hear(&mut router, address(7), 7, accepted());
     assert_eq!(bed.signals(), [(7, leave())]);
     bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
     assert_eq!((bed.signals(), bed.meter.count(Count::Ignored)), (vec![], 1));
-    // only the source can say that it stops
+    // only the source can stop the group
     bed.hear(&mut router, address(3), 3, Signal::Unpublish { group: G });
     assert_eq!(bed.signals(), []);
     bed.hear(&mut router, SOURCE, 80, Signal::Unpublish { group: G });
@@ -487,7 +487,7 @@ fn a_part_speaks_to_the_parent_and_to_the_source() {
     assert_eq!((bed.meter.count(Count::Feedback), bed.meter.count(Count::Ignored)), (1, 2));
     let Packet { source, size_bytes, label, flow, .. } = said[0].packet;
     assert_eq!((source, size_bytes, label, flow), (ME, 40, Label([1; 4]), FlowId(G.0)));
-    // once data came, it is; and a word may have a time of its own
+    // after data it is; and a message may have its own time
     data(&mut bed, &mut router, 2);
     bed.said();
     (router.part(0).words, router.part(0).alarm) = (words.to_vec(), Some(at_ms(70)));

@@ -25,10 +25,10 @@ fn config() -> ConsumerConfig {
     ConsumerConfig::with_law(PREFIX, Bytes::new(PAYLOAD))
 }
 
-/// What a law was told.
+/// Inputs of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
-    /// Whether there was a sample, what was in flight, whether a mark came, whether the round ended.
+    /// Whether there was a sample, the data in flight, whether a mark arrived, whether the round ended.
     Ack {
         rtt: Option<u64>,
         in_flight: u64,
@@ -42,14 +42,13 @@ enum Told {
     },
 }
 
-/// A law of the tests: a rate that does not change, or a window that grows by `step` per Data and is halved at the first event of an
-/// episode.
+/// A test law: a constant rate, or a window that grows by `step` per Data and is halved at the first event of an episode.
 #[derive(Clone, Debug)]
 struct Law {
     window: f64,
     step: f64,
     rate: Rate,
-    /// A timer of its own, half as long after each Data.
+    /// A timeout of the law itself, halved after each Data.
     timer: Option<Duration>,
     told: Vec<Told>,
     sent: Vec<(u64, bool)>,
@@ -69,7 +68,7 @@ impl Law {
         }
     }
 
-    /// This many Data a second.
+    /// This number of Data per second.
     fn rate(per_second: u64) -> Self {
         Self { rate: Rate::from_bps(per_second * DATA * 8), ..Self::window(1e6) }
     }
@@ -117,7 +116,7 @@ impl CongestionControl for Law {
     }
 }
 
-/// What the network answers to an Interest, and after how many milliseconds.
+/// The network's reply to an Interest, and its delay in milliseconds.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Data(f64),
@@ -128,7 +127,7 @@ enum Answer {
     Nothing,
 }
 
-/// A consumer and a network that answers the n-th Interest, from 0, as it is told.
+/// A consumer and a network with a given reply to the n-th Interest, from 0.
 struct Net<F> {
     bench: Bench,
     consumer: Consumer<Law>,
@@ -136,7 +135,7 @@ struct Net<F> {
     /// By time and number.
     coming: BTreeMap<(Time, u64), Packet>,
     numbers: u64,
-    /// When, which segment, which nonce.
+    /// Time, segment and nonce.
     sent: Vec<(Time, u64, u32)>,
 }
 
@@ -214,7 +213,7 @@ impl<F: FnMut(usize, u64) -> Answer> Net<F> {
         self.bench.now = end;
     }
 
-    /// Which segments left, and when in milliseconds.
+    /// Segments that left, with their times in milliseconds.
     fn departures(&self) -> Vec<(u64, f64)> {
         self.sent.iter().map(|(time, segment, _)| (*segment, time.as_nanos() as f64 / 1e6)).collect()
     }
@@ -260,7 +259,7 @@ fn the_law_is_told_of_samples_flights_and_rounds() {
     assert!(net.consumer.law.app_limited.iter().all(|limited| !limited));
 }
 
-/// W = 1 at first and 1 more per Data: after three round trips 8 Interests are out.
+/// W = 1 at first and 1 more per Data: after three round trips 8 Interests are in flight.
 #[test]
 fn a_window_that_grows_by_one_per_data_doubles_each_round_trip() {
     let net = Net::run(&config(), Law { step: 1.0, ..Law::window(1.0) }, 35.0, quick);
@@ -323,8 +322,8 @@ fn interests_are_spaced_by_the_time_of_their_data() {
     }
 }
 
-/// 500 a second from 2 ms on, answered after 63.6 ms, until just before 100 s: 49 999 Interests left, and the last that was answered is
-/// that of 99.936 s.
+/// 500 per second from 2 ms on, answered after 63.6 ms, until just before 100 s: 49 999 Interests were sent, and the last that was answered
+/// is that of 99.936 s.
 #[test]
 fn a_steady_consumer_gets_what_a_round_trip_leaves_of_it() {
     let config = ConsumerConfig { retries: 0, ..config() };
@@ -344,7 +343,7 @@ fn a_new_rate_takes_effect_at_the_next_interest() {
     net.until(12.0);
     net.consumer.law.rate = Rate::from_bps(1000 * DATA * 8);
     net.until(23.0);
-    // Data at 15 ms brings it; the Interest of 20 ms was due already
+    // Data at 15 ms permits it; the Interest of 20 ms was due already
     assert_eq!(net.times(), [0.0, 10.0, 20.0, 21.0, 22.0, 23.0]);
 }
 
@@ -373,7 +372,7 @@ fn exponential_gaps_have_the_mean_of_the_rate() {
 
 // ---- jitter and coarse clock
 
-/// 100 a second, each up to 8 ms late: all of them in their order, none early, late ones as often as prompt ones.
+/// 100 per second, each delayed by up to 8 ms: all in order, none early, long delays as frequent as short ones.
 #[test]
 fn jitter_delays_interests_by_chance() {
     let config = ConsumerConfig { jitter: span(8), ..config() };
@@ -387,7 +386,7 @@ fn jitter_delays_interests_by_chance() {
         // 250 ± 4 standard deviations of √(1000·¼·¾)
         assert!((195..=305).contains(&count), "{count} between {from} and {to} ms");
     }
-    // delays begin when Interests leave
+    // delays start when Interests leave
     assert_eq!((net.bench.meter.delay_min, net.bench.meter.delay_max), (span(10), span(10)));
 }
 
@@ -408,7 +407,7 @@ fn what_is_generated_while_jitter_lasts_leaves_with_the_first() {
         let (first, last) = (segments[0] as f64, segments[segments.len() - 1] as f64);
         assert!(*time >= last - 1e-6 && *time < last + 1.0 && *time <= first + 50.0, "{time}: {segments:?}");
     }
-    // the mean wait of the first is half of 50 ms: some forty departures in a second
+    // the mean delay of the first is half of 50 ms: about forty departures in a second
     assert!((25..=60).contains(&left.len()), "{}", left.len());
 }
 
@@ -416,7 +415,7 @@ fn coarse(tick: u64, phase: u64) -> ConsumerConfig {
     ConsumerConfig { tick: span(tick), tick_phase: span(phase), ..config() }
 }
 
-/// [S1 §3.2, Figure 1]: 100 a second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80 at 80.
+/// [S1 §3.2, Figure 1]: 100 per second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80 at 80.
 #[test]
 fn a_coarse_clock_lets_interests_go_at_its_ticks_only() {
     let net = Net::run(&coarse(40, 0), Law::rate(100), 95.0, quick);
@@ -435,7 +434,7 @@ fn a_clock_may_tick_beside_its_multiples() {
     assert_eq!(net.times(), expected);
 }
 
-/// A window law under a coarse clock: what is held is in flight, and Data makes room for the next tick.
+/// A window law with a coarse clock: held Interests count as in flight, and Data permits others at the next tick.
 #[test]
 fn a_coarse_clock_holds_what_a_window_permits() {
     let net = Net::run(&coarse(25, 0), Law::window(3.0), 55.0, quick);
@@ -447,7 +446,7 @@ fn a_coarse_clock_holds_what_a_window_permits() {
     assert_eq!((net.bench.meter.rtt_count, net.bench.meter.rtt_min), (6, span(10)));
 }
 
-/// A retransmission is held as well; Data of the first Interest that comes meanwhile makes it needless.
+/// A retransmission is held as well; Data of the first Interest in the meantime makes it needless.
 #[test]
 fn data_that_comes_while_a_retransmission_is_held_ends_it() {
     let timeout = Timeout { initial: span(110), min: span(110), scan: Duration::ZERO, ..Timeout::DEFAULT };
@@ -462,7 +461,7 @@ fn data_that_comes_while_a_retransmission_is_held_ends_it() {
 }
 
 proptest! {
-    /// [S1 §3.2]: whatever rate and clock, Interests leave at ticks only, in their order, none is lost, none waits for a second tick.
+    /// [S1 §3.2]: with every rate and clock, Interests leave at ticks only, in order, none is lost, none waits for a second tick.
     #[test]
     fn a_coarse_clock_conserves_count_and_order(rate in 20u64..2000, tick in 1u64..300, phase in 0.0..1.0f64) {
         let phase = (tick as f64 * phase) as u64;
@@ -484,13 +483,13 @@ proptest! {
 
 // ---- timeouts
 
-/// Initial timeout 1 s, looked at each 50 ms: segment 1, sent at 0, is asked for again at 1 s.
+/// Initial timeout 1 s, checked each 50 ms: segment 1, sent at 0, is retransmitted at 1 s.
 fn lost(which: &'static [usize]) -> impl FnMut(usize, u64) -> Answer {
     move |n, _| if which.contains(&n) { Answer::Nothing } else { Answer::Data(10.0) }
 }
 
-/// Two Interests at 0, the second is lost. The sample of 10 ms makes the timeout max(200, 10 + 20) = 200 ms: found at 200 ms. By then
-/// other Data has come, so it is a loss; the window is halved. k is 2 then, until a sample comes.
+/// Two Interests at 0, the second is lost. The sample of 10 ms makes the timeout max(200, 10 + 20) = 200 ms: it expires at 200 ms. Other
+/// Data has arrived by then, so it is a loss; the window is halved. k is then 2 until the next sample.
 #[test]
 fn what_expires_is_asked_for_again_first_and_with_a_new_nonce() {
     let config = ConsumerConfig { size: Bytes::new(60 * PAYLOAD), ..config() };
@@ -503,7 +502,7 @@ fn what_expires_is_asked_for_again_first_and_with_a_new_nonce() {
         (1, 1, 1)
     );
     assert_eq!(net.consumer.law.episodes(), [(Cause::Loss, true)]);
-    // from the first Interest, and no sample of the second
+    // from the first Interest, and no sample for the second
     assert_eq!(net.bench.meter.delay_max, span(220));
     assert_eq!(net.bench.meter.delay_count, 60);
     assert_eq!(net.bench.meter.rtt_count, 59);
@@ -542,7 +541,7 @@ fn exact_timers_expire_to_the_nanosecond() {
     );
 }
 
-/// 160 ms, halved by each of the two Data that come: the third segment has expired at 40 ms, and is asked for every 40 ms, without a factor.
+/// 160 ms, halved by each of the two Data: the third segment has expired at 40 ms, and is retransmitted each 40 ms, without backoff.
 #[test]
 fn a_law_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
     let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD), ..config() };
@@ -552,7 +551,7 @@ fn a_law_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
     assert_eq!(net.bench.meter.delay_max, span(90));
 }
 
-/// Silence is told from loss: nothing has come since the Interest left.
+/// Silence differs from loss: no Data has arrived since the Interest left.
 #[test]
 fn when_nothing_is_heard_it_is_a_timeout() {
     let net = Net::run(&config(), Law::window(2.0), 1025.0, |n, _| {
@@ -561,7 +560,7 @@ fn when_nothing_is_heard_it_is_a_timeout() {
     // 20 answered by 100 ms; those of 100 ms expire at 300 ms
     assert_eq!(net.consumer.law.episodes()[..2], [(Cause::Timeout, true), (Cause::Timeout, false)]);
     assert_eq!(net.count(Count::Timeouts), 2);
-    // k = 4 after two expiries: the next look that finds something is at 300 + 4·200 = 1100 ms. The window of one has room for one
+    // k = 4 after two expiries: the next check with an expiry is at 300 + 4·200 = 1100 ms. The window permits one Interest
     assert_eq!(net.departures()[20..], [(20, 100.0), (21, 100.0), (20, 300.0)]);
 }
 
@@ -578,7 +577,7 @@ fn a_segment_is_given_up_after_so_many_retries() {
     assert_eq!(net.consumer.wake(), Time::NEVER);
 }
 
-/// Every second one is lost, and nobody is told before its lifetime of 2 s is over.
+/// Every second Interest is lost, and the consumer does not notice before its lifetime of 2 s is over.
 #[test]
 fn without_retries_what_is_lost_is_given_up_with_its_lifetime() {
     let config = ConsumerConfig { retries: 0, ..config() };
@@ -587,21 +586,21 @@ fn without_retries_what_is_lost_is_given_up_with_its_lifetime() {
     });
     assert_eq!(net.sent.len(), 401);
     assert!(net.departures().iter().enumerate().all(|(n, sent)| sent.0 == n as u64));
-    // those of 10, 30 … 1990 ms by 4000 ms, when timers were last looked at; of 200, and that of 4000 ms under way
+    // those of 10, 30 … 1990 ms by 4000 ms, the last check of timers; of 200, and that of 4000 ms in flight
     assert_eq!(
         (net.count(Count::Missing), net.count(Count::Timeouts), net.count(Count::Retransmits)),
         (100, 0, 0)
     );
     assert_eq!(net.count(Count::Episodes), 0);
     assert_eq!(net.consumer.in_flight(), 101);
-    // room for those of 2 s and 50 ms that never come, and for one under way
+    // memory for those of 2 s and 50 ms that never arrive, and for one in flight
     assert!(net.consumer.waiting.places() <= 105, "{} places", net.consumer.waiting.places());
 }
 
 // ---- conservative window adaptation
 
-/// Ten at 0; 3, 5 and 7 are lost and expire at 200 ms together: one cut, from 10 to 5. Seven were asked for each 10 ms since: 10 + 20·7 by
-/// then.
+/// Ten at 0; 3, 5 and 7 are lost and expire at 200 ms together: one reduction, from 10 to 5. Seven Interests were sent each 10 ms since: 10
+/// + 20·7 by then.
 #[test]
 fn losses_of_one_window_are_one_episode() {
     let net = Net::run(&config(), Law::window(10.0), 205.0, lost(&[3, 5, 7]));
@@ -611,10 +610,10 @@ fn losses_of_one_window_are_one_episode() {
     assert_eq!(net.consumer.recovery, Some(150));
 }
 
-/// A window of 8 and a timeout of 200 ms. Segment 1 is lost at 0 ms, so that seven leave each 10 ms: 8 to 14 at 10 ms, 85 to 91 at 120 ms, of
-/// which 85 is lost; then six each 10 ms. Up to 92 + 8·6 − 1 = 139 have left when 1 expires at 200 ms: the window is halved, and order 140
-/// is the recovery point. 85 expires after new Data have come, and the second Interest for 1 is lost too: neither cuts. 300 leaves after
-/// the cut and is lost: it cuts.
+/// A window of 8 and a timeout of 200 ms. Segment 1 is lost at 0 ms, so that seven leave each 10 ms: 8 to 14 at 10 ms, 85 to 91 at 120 ms,
+/// of which 85 is lost; then six each 10 ms. Up to 92 + 8·6 − 1 = 139 have left when 1 expires at 200 ms: the window is halved, and order
+/// 140 is the recovery point. 85 expires after new Data, and the second Interest for 1 is lost too: neither reduces the window. 300 leaves
+/// after the reduction and is lost: it reduces the window.
 fn three_losses(check: EpisodeCheck) -> Net<impl FnMut(usize, u64) -> Answer> {
     let mut tries = BTreeMap::new();
     let config = ConsumerConfig { episode_check: check, ..config() };
@@ -637,8 +636,8 @@ fn what_was_under_way_at_a_cut_does_not_cut_again() {
     assert_eq!((net.consumer.law.window, net.count(Count::Episodes)), (2.0, 2));
 }
 
-/// As ndnSIM has it, both that are noticed later cut again, since new Data have come meanwhile: 8 → 4 → 2 → 1. At one a round trip, 300 is
-/// not reached.
+/// As in ndnSIM, both of the later losses reduce the window again, since new Data have arrived in between: 8 → 4 → 2 → 1. At one per round
+/// trip, 300 is not reached.
 #[test]
 fn by_the_highest_data_a_late_loss_of_an_episode_cuts_again() {
     let net = three_losses(EpisodeCheck::Highest);
@@ -650,32 +649,32 @@ fn marks(episode: f64, episode_check: EpisodeCheck) -> (Vec<bool>, Option<u64>) 
     let config = ConsumerConfig { episode, episode_check, ..config() };
     let law = Law { step: 1.0, ..Law::window(4.0) };
     let net = Net::run(&config, law, 25.0, |_, _| Answer::Marked(10.0));
-    // what is marked is not told as an increase
+    // marked Data is not reported as an increase
     assert!(net.consumer.law.told.iter().all(|told| !matches!(told, Told::Ack { marked: false, .. })));
     let first: Vec<bool> = net.consumer.law.episodes().iter().map(|event| event.1).collect();
     assert_eq!(net.count(Count::Marks), first.len() as u64);
     (first, net.consumer.recovery)
 }
 
-/// Every Data is marked, the window is 4. The mark of order 1 cuts 4 to 2 at 10 ms, when 4 were asked for; 2, 3 and 4 are of that episode,
-/// and 5 and 6 leave. At 20 ms order 5 cuts 2 to 1.
+/// Every Data is marked, the window is 4. The mark of order 1 reduces 4 to 2 at 10 ms, when 4 were sent; 2, 3 and 4 are of that episode,
+/// and 5 and 6 leave. At 20 ms order 5 reduces 2 to 1.
 #[test]
 fn marks_cut_once_a_window() {
     let first = vec![true, false, false, false, true, false];
     assert_eq!(marks(1.0, EpisodeCheck::Segment), (first, Some(6)));
-    // the next to be asked for is 5: order 6 is the first beyond it. 7 has left then, and 8 is the next      [ndnSIM 2.8]
+    // the next to be sent is 5: order 6 is the first beyond it. 7 has left then, and 8 is the next      [ndnSIM 2.8]
     let first = vec![true, false, false, false, false, true];
     assert_eq!(marks(1.0, EpisodeCheck::Highest), (first, Some(8)));
 }
 
-/// One and a half windows: after the cut at order 1 the recovery point is 1 + 1.5·3 = 5, so that order 6 cuts when 7 has left: then it is
-/// 6 + 1.5·1 = 7. By the highest Data it is 1 + 1.5·4 = 7 at first [ndnSIM 2.8].
+/// One and a half windows: after the reduction at order 1 the recovery point is 1 + 1.5·3 = 5, so that order 6 reduces the window when 7
+/// has left: then it is 6 + 1.5·1 = 7. By the highest Data it is 1 + 1.5·4 = 7 at first [ndnSIM 2.8].
 #[test]
 fn an_episode_may_last_longer_or_not_at_all() {
     let first = vec![true, false, false, false, false, true];
     assert_eq!(marks(1.5, EpisodeCheck::Segment), (first, Some(7)));
     assert_eq!(marks(1.5, EpisodeCheck::Highest), (vec![true, false, false, false, false, false], Some(7)));
-    // 4 → 2 → 1: one leaves at 10 ms, and it cuts again
+    // 4 → 2 → 1: one leaves at 10 ms, and it causes another reduction
     assert_eq!(marks(0.0, EpisodeCheck::Segment), (vec![true; 5], None));
 }
 
@@ -693,15 +692,15 @@ fn a_consumer_that_knows_no_marks_says_so() {
 
 // ---- refusals
 
-/// Refused at 5 ms, when nothing has been heard: the window is halved, and nothing leaves for a smoothed round trip, which is the
-/// initial second.
+/// Refused at 5 ms, before any Data: the window is halved, and no Interest leaves for a smoothed round-trip time, which is the initial
+/// second.
 #[test]
 fn a_refusal_is_told_and_requested_again_when_something_comes() {
     let refuse =
         |n: usize, _| if n == 2 { Answer::Nack(5.0, NackReason::Congestion) } else { Answer::Data(10.0) };
     let net = Net::run(&config(), Law::window(3.0), 15.0, refuse);
     assert_eq!(net.consumer.law.episodes(), [(Cause::Refused, true)]);
-    // window 1 since 5 ms; 0 and 1 come at 10 ms, then 2 goes again, before 3
+    // window 1 since 5 ms; 0 and 1 arrive at 10 ms, then 2 is retransmitted, before 3
     assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (2, 10.0)]);
     assert_eq!((net.count(Count::Nacks), net.count(Count::Retransmits)), (1, 1));
     assert_ne!(net.sent[2].2, net.sent[3].2);
@@ -742,7 +741,7 @@ fn old_refusals_are_ignored() {
     assert_eq!((net.count(Count::Nacks), net.count(Count::Ignored)), (0, 1));
 }
 
-// ---- what is not waited for
+// ---- Data that is not expected
 
 #[test]
 fn late_data_copies_and_other_names_are_ignored() {
@@ -761,12 +760,12 @@ fn late_data_copies_and_other_names_are_ignored() {
     assert_eq!(net.departures(), [(0, 0.0), (1, 10.0)]);
 }
 
-/// Data that comes after the timer and before the next Interest is as good as any, and its sample is not in doubt.
+/// Data that arrives after the timeout and before the next Interest is accepted, and its sample is valid.
 #[test]
 fn data_that_comes_after_its_timer_spares_the_retransmission() {
     let timeout = Timeout { initial: span(50), min: span(50), ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, size: Bytes::new(4 * PAYLOAD), ..config() };
-    // four out; at 50 ms they expire, and the window of one lets 0 go again. The Data of 1, 2 and 3 comes at 70 ms
+    // four in flight; at 50 ms they expire, and the window of one permits the retransmission of 0. The Data of 1, 2 and 3 arrives at 70 ms
     let mut net =
         Net::new(&config, Law::window(4.0), |n, _| if n == 0 { Answer::Nothing } else { Answer::Data(70.0) });
     net.give(Input::Start);
@@ -781,7 +780,7 @@ fn data_that_comes_after_its_timer_spares_the_retransmission() {
 
 // ---- the own node
 
-/// A store on the consumer's own node answers at once: time goes on, and the law hears nothing of it.
+/// A content store on the consumer's own node answers at once: time advances, and the law gets no input.
 #[test]
 fn answers_of_the_own_node_do_not_stop_time() {
     let net = Net::run(&config(), Law { step: 1.0, ..Law::window(2.0) }, 1.0, |_, _| Answer::Data(0.0));
@@ -800,10 +799,10 @@ fn a_segment_under_way_is_not_asked_for_twice() {
     let pattern = Pattern::Zipf { contents: 1, segments: 1, exponent: 1.0, shift: 0.0 };
     let config = ConsumerConfig { pattern, ..config() };
     let net = Net::run(&config, Law::rate(100), 195.0, |_, _| Answer::Data(95.0));
-    // one each 10 ms is wanted; it comes after 95 ms, and is wanted again at 100 ms
+    // one request per 10 ms; Data arrives after 95 ms, and the same content is requested again at 100 ms
     assert_eq!(net.departures(), [(0, 0.0), (0, 100.0)]);
     assert_eq!(net.count(Count::Suppressed), 18);
-    // a window may hold more than the catalogue: it is not drawn from for ever
+    // a window may exceed the catalogue: the draws end
     let net = Net::run(&config, Law::window(1000.0), 95.0, |_, _| Answer::Data(95.0));
     assert_eq!(net.departures(), [(0, 0.0), (0, 95.0)]);
 }
@@ -824,8 +823,8 @@ fn popular_contents_are_asked_for_more_often() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever comes, late, twice, marked, refused or not at all: each segment arrives once, no more are in flight than the window
-    /// holds, and the memory is that of what is waited for.
+    /// With Data that is late, duplicated, marked, refused or missing: each segment arrives once, the data in flight is at most the window,
+    /// and the memory is that of the expected Data.
     #[test]
     fn every_segment_arrives_once(
         fates in prop::collection::vec((0u8..12, 1.0..400.0f64), 40),
@@ -838,7 +837,7 @@ proptest! {
         let mut fate = move |_: usize, _: u64| {
             n += 1;
             let (kind, after) = fates[(n * 7) % fates.len()];
-            // from the thousandth on all is well, so that it ends
+            // from the thousandth on there are no failures, so that the transfer ends
             match if n > 1000 { 6 } else { kind } {
                 0 => Answer::Nothing,
                 1 => Answer::Marked(after),

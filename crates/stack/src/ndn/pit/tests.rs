@@ -16,7 +16,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// What an entry should say.
+/// Expected content of an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model {
     expires: u64,
@@ -26,7 +26,7 @@ struct Model {
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// Time passes, and what has expired ends.
+    /// Time advances, and expired entries end.
     Wait(u64),
     Ask {
         segment: u64,

@@ -10,7 +10,7 @@ use units::Duration;
 
 use super::*;
 
-/// What a strategy did.
+/// An action of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Did {
     Send(u32),
@@ -27,7 +27,7 @@ struct Fake {
     ins: BTreeMap<u32, Vec<InRecord>>,
     outs: BTreeMap<u32, Vec<OutRecord>>,
     notes: BTreeMap<u32, u32>,
-    /// Faces whose link part refuses.
+    /// Faces with a link part that refuses.
     refusing: Vec<u32>,
     pending: [u32; 4],
 }
@@ -244,7 +244,7 @@ fn best_route_sends_again_by_other_faces_after_intervals_that_double() {
     assert_eq!(sent, expected.map(|(ms, face)| (ms, Did::Send(face))));
 }
 
-/// [NFD]: an out-record that has expired is as none, so that the cheapest is asked first again.
+/// [NFD]: an expired out-record counts as none, so that the cheapest next hop is tried first again.
 #[test]
 fn best_route_begins_with_the_cheapest_again_after_a_lifetime() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
@@ -337,7 +337,7 @@ fn asf_leaves_a_face_after_three_silences_in_a_row() {
     let (mut strategy, mut fake) = (made("asf", &[no_probe()]), Fake::new());
     let mut faces = Vec::new();
     for slot in 0..7u32 {
-        // a second passes without an answer, and the patience doubles each time
+        // a second passes without an answer, and the timeout doubles each time
         fake.now = at(u64::from(slot) * 100_000);
         strategy.on_timer(&mut fake);
         faces.extend(ask(&mut strategy, &mut fake, slot, 0));
@@ -345,7 +345,7 @@ fn asf_leaves_a_face_after_three_silences_in_a_row() {
             answer(&mut strategy, &mut fake, slot, 1, 50);
         }
     }
-    // the answer to the second forgives the silence of the first; 2, 3 and 4 are three in a row
+    // the answer to the second resets the count of the first; 2, 3 and 4 are three in a row
     let expected = [1, 1, 1, 1, 1, 2, 2];
     assert_eq!(faces, expected.map(Did::Send));
 }
@@ -354,7 +354,7 @@ fn asf_leaves_a_face_after_three_silences_in_a_row() {
 fn of_two_that_wait_for_each_other_one_is_refused() {
     for name in ["best_route", "multicast", "weighted", "asf"] {
         let (mut strategy, mut fake) = (made(name, &[]), Fake::new());
-        // asked of 1, 2 and 3, and 2 asks for it as well
+        // sent to 1, 2 and 3, and 2 requests it as well
         for face in [1, 2, 3] {
             fake.send(pending(0), FaceId(face), Did::Send(face));
         }
@@ -386,13 +386,13 @@ fn asf_prefers_what_answers_soonest_then_what_is_untried_then_what_is_silent() {
     // Data by face 2, requested by another retransmission, comes sooner
     answer(&mut strategy, &mut fake, 1, 2, 20);
     assert_eq!(ask(&mut strategy, &mut fake, 2, 0), [Did::Send(2)]);
-    // no answer within max(200 ms, 20 + 4·10 ms): face 2 goes last
+    // no answer within max(200 ms, 20 + 4·10 ms): face 2 is ranked last
     assert_eq!(strategy.wake(), at(200));
     fake.now = at(200);
     strategy.on_timer(&mut fake);
     assert_eq!(ask(&mut strategy, &mut fake, 3, 0), [Did::Send(1)]);
     assert_eq!(ask(&mut strategy, &mut fake, 4, 1), [Did::Send(3)], "the asker's face is no way");
-    // one answer makes it good again
+    // one answer restores it
     answer(&mut strategy, &mut fake, 3, 2, 20);
     assert_eq!(ask(&mut strategy, &mut fake, 5, 0), [Did::Send(2)]);
 }
@@ -425,7 +425,7 @@ fn asf_probes_another_face_once_an_interval() {
         }
         answer(&mut strategy, &mut fake, i, 1, 50);
     }
-    // ten seconds: the first probe within the first second, then one a second; first to what was never tried, the cheapest first
+    // ten seconds: the first probe within the first second, then one per second; first to untried faces, the cheapest first
     assert!((9..=10).contains(&probes.len()), "{probes:?}");
     assert!(probes[0].0 <= 1000 && probes.windows(2).all(|pair| pair[1].0 - pair[0].0 == 1000), "{probes:?}");
     assert_eq!((probes[0].1, probes[1].1), (2, 3));
