@@ -9,7 +9,7 @@ import pytest
 
 import thalweg_papers as papers
 from thalweg_papers._base import Samples, Scale
-from thalweg_papers.cvihis import PAPER, measures, rule_measures, scenarios
+from thalweg_papers.cvihis import PAPER, measures, readings, rule_measures, scenarios
 
 
 def test_the_claims_are_all_there():
@@ -99,16 +99,40 @@ def test_connections_have_the_timer_of_the_papers_hosts():
         "video": None,
         "tcp": {"sack": False, "delayed_ack": False, "recovery_timer": "steady"},
     }
-    other = scenarios.friendliness_impatient("3000 80", Scale())["flows"][1]
-    assert other["tcp"]["recovery_timer"] == "impatient"
 
 
-def test_half_of_the_decrease_is_all_that_differs():
-    one, other = (
-        [flow["params"] for flow in made("2", Scale())["flows"]]
-        for made in (scenarios.two_queues, scenarios.smaller_decrease)
-    )
-    assert [{**params, "decrease": 1.05} for params in one] == other
+def test_readings_of_the_connection_leave_streams_as_they_are():
+    tree = scenarios.friendliness("3000 80", Scale())
+    stream, connection = tree["flows"]
+    readings.connection({"sack": True}, counting="bytes")(tree)
+    assert tree["flows"][0] == stream
+    assert tree["flows"][1] == connection | {
+        "tcp": {**connection["tcp"], "sack": True},
+        "params": {"counting": "bytes"},
+    }
+    readings.packets("500 B")(tree)
+    assert [flow["packet"] for flow in tree["flows"]] == ["500 B", "1500 B"]
+
+
+def test_a_parameter_of_the_background_mode_changes_streams_that_are_in_it_at_some_time():
+    for made, changed in (
+        (scenarios.mixed("2000 10 50", Scale()), ["yields"]),
+        (scenarios.modes("soon", Scale()), ["video"]),
+        (scenarios.two_queues("2", Scale()), []),
+    ):
+        readings.background(background_push=1.001)(made)
+        assert [f["name"] for f in made["flows"] if "background_push" in f["params"]] == changed
+
+
+def test_pairs_of_different_round_trips_take_another_link_alone():
+    change = readings.unequal_pairs(6000, 40)
+    equal, unequal = (scenarios.itself(name, Scale()) for name in ("10 10 2000", scenarios.WORST))
+    change(equal)
+    assert equal == scenarios.itself("10 10 2000", Scale())
+    change(unequal)
+    (first,) = (wire for wire in unequal["topology"]["links"] if wire["name"] == "first")
+    assert (first["rate"], first["buffer"]) == ("6000 kbit/s", "40 packets")
+    assert [flow["params"]["initial_rate"] for flow in unequal["flows"]] == ["1500 kbit/s", "3000 kbit/s"]
 
 
 def test_only_streams_that_are_active_count_in_a_phase():
@@ -117,6 +141,17 @@ def test_only_streams_that_are_active_count_in_a_phase():
     assert measures.phase_jain(phases, (60, 80)) == 1.0
     # the third has nothing though it is there: (2 + 2)² / (3 · 8)
     assert measures.phase_jain(phases, (100, 120)) == pytest.approx(2 / 3)
+
+
+def test_phases_of_a_run_that_is_twice_as_long_are_twice_as_long():
+    tree = scenarios.four("30", Scale())
+    readings.twice_as_long(tree)
+    assert [flow.get("stop") for flow in tree["flows"]] == ["480 s", "400 s", "320 s", None]
+    assert tree["duration"] == "560 s"
+    times = np.arange(1.0, 561.0)
+    rates = {"rate v1": np.full(560, 3.0), "rate v2": np.where(times > 120, 3.0, 0.0)}
+    idle = {f"rate v{i}": np.zeros(560) for i in (3, 4)}
+    assert measures.phase_jain({"times_s": times, **rates, **idle}, (60, 80)) == 1.0
 
 
 @pytest.mark.parametrize(

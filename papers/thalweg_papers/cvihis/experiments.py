@@ -60,24 +60,6 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             seeds=5,
         ),
         _experiment(
-            Key.WITH_SACK,
-            "Figure 4 with selective acknowledgements",
-            scenarios.FRIENDLY,
-            scenarios.friendliness_with_sack,
-        ),
-        _experiment(
-            Key.WITH_NOISE,
-            "Figure 4 with 2 % of random traffic",
-            scenarios.FRIENDLY,
-            scenarios.friendliness_with_noise,
-        ),
-        _experiment(
-            Key.IMPATIENT,
-            "Figure 4 with another timer in recoveries",
-            scenarios.FRIENDLY,
-            scenarios.friendliness_impatient,
-        ),
-        _experiment(
             Key.TCP_VARIANTS,
             "§4.3: other kinds of TCP",
             scenarios.VARIED,
@@ -120,13 +102,6 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             Key.MILDER, "§4.4: shorter steps in background mode", ("4000 50 150",), scenarios.milder, seeds=5
         ),
         _experiment(Key.TWO_QUEUES, "Table 2", scenarios.TABLE_2, scenarios.two_queues, seeds=5, weight=0.5),
-        _experiment(
-            Key.SMALLER_DECREASE,
-            "Table 2 with half of the decrease after a loss",
-            scenarios.TABLE_2,
-            scenarios.smaller_decrease,
-            weight=0.5,
-        ),
         _experiment(
             Key.FIGURE_8,
             "Figure 8: a third stream for a while",

@@ -111,7 +111,7 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
             for v, q in zip(cases, shares, strict=True)
         ]
     trend = [float(measures.friendly_shares(samples, ms).mean()) for ms in scenarios.FRIENDLY_MS]
-    _plot.steps(panel, scenarios.FRIENDLY_MS, trend, colour="cvihis", linewidth=0.9, linestyle=":")
+    _plot.steps(panel, scenarios.FRIENDLY_MS, trend, colour="cvihis", linewidth=1.3, linestyle=":")
     panel.axhline(0.5, color=_plot.FAINT, linewidth=0.8)
     for share in (WORST_RATIO / (1 + WORST_RATIO), 1 / (1 + WORST_RATIO)):
         panel.axhline(share, color=_plot.INK, linewidth=0.8, linestyle="--", zorder=0)

@@ -136,12 +136,19 @@ def last_minute(sample: Sample, kbps: float) -> float:
 
 @measure(Key.BACK_OFF)
 def back_off(samples: Samples) -> Measured:
-    """Of the twenty tests those in which the stream keeps a quarter of the link at most."""
+    """Of the twenty tests those in which the stream keeps a quarter of the link at most.
+
+    Of these again those in which the path holds no more than 1.5 times what the queue holds.
+    """
+    short = np.array(
+        [kbps * rtt / 12_000 <= 1.5 * queue for kbps, queue, rtt in scenarios.STABILITY.values()]
+    )
     shares = by_seed(
         samples, Key.BACK_OFF, scenarios.STABILITY, lambda s, v: last_minute(s, capacity_kbps(v))
     )
     return {
         "yields": quantity((shares <= 0.25).sum(axis=1), "tests of 20"),
+        "yields_on_short_paths": quantity((shares[:, short] <= 0.25).sum(axis=1), f"tests of {short.sum()}"),
         "greatest_share": quantity(shares.max(axis=1)),
         "share": quantity(shares.mean(axis=1)),
     }
@@ -185,31 +192,17 @@ def friendly_shares(samples: Samples, rtt: int | None = None) -> Any:
     return by_seed(samples, Key.FRIENDLINESS, wanted, lambda s, _: share(s))
 
 
-@measure(Key.FRIENDLINESS, Key.WITH_SACK, Key.WITH_NOISE, Key.IMPATIENT)
+@measure(Key.FRIENDLINESS)
 def worst(samples: Samples) -> Measured:
-    """The maximum ratio of the 26 tests, either way.
-
-    Then the same with selective acknowledgements, with 2 % of random traffic, and with a timer that does not restart
-    in a recovery.
-    """
-    ratios, repaired, mixed, impatient = (
-        by_seed(samples, name, scenarios.FRIENDLY, lambda s, _: ratio(s, "video", "tcp"))
-        for name in (Key.FRIENDLINESS, Key.WITH_SACK, Key.WITH_NOISE, Key.IMPATIENT)
-    )
-
-    def farthest(values: Any) -> Quantity:
-        return quantity(np.maximum(values, 1 / values).max(axis=1))
-
-    middle = np.median(np.maximum(ratios, 1 / ratios), axis=1)
+    """The maximum ratio of the 26 tests, either way; and the least, the greatest and the middle one."""
+    ratios = by_seed(samples, Key.FRIENDLINESS, scenarios.FRIENDLY, lambda s, _: ratio(s, "video", "tcp"))
+    either = np.maximum(ratios, 1 / ratios)
     return {
-        "worst": farthest(ratios),
+        "worst": quantity(either.max(axis=1)),
         "least": quantity(ratios.min(axis=1)),
         "greatest": quantity(ratios.max(axis=1)),
-        "median": quantity(middle),
-        "worst_with_sack": farthest(repaired),
-        "worst_with_noise": farthest(mixed),
-        "worst_impatient": farthest(impatient),
-        "mean_with_noise": quantity((mixed / (1 + mixed)).mean(axis=1)),
+        "median": quantity(np.median(either, axis=1)),
+        "above_1.8": quantity((either > 1.8).sum(axis=1), "tests of 26"),
     }
 
 
@@ -257,14 +250,18 @@ def cubic(samples: Samples) -> Measured:
 
 @measure(Key.FRIENDLINESS)
 def smoothness(samples: Samples) -> Measured:
-    """Variation of the stream's rate over that of the connection's, mean of the 26 tests."""
+    """Variation of the stream's rate over that of the connection's: mean of the 26 tests, and by round trip."""
     over = by_seed(
         samples,
         Key.FRIENDLINESS,
         scenarios.FRIENDLY,
         lambda s, _: variation(s, "video") / variation(s, "tcp"),
     )
-    return {"ratio": quantity(over.mean(axis=1))}
+    trips = np.array([rtt for _, rtt, _ in scenarios.FRIENDLY.values()])
+    return {
+        "ratio": quantity(over.mean(axis=1)),
+        **{f"ratio_{ms}": quantity(over[:, trips == ms].mean(axis=1)) for ms in scenarios.FRIENDLY_MS},
+    }
 
 
 @measure(Key.ALONE)
@@ -328,8 +325,10 @@ PHASES_S = {(20, 40): 1, (60, 80): 2, (100, 120): 3, (140, 160): 4, (180, 200): 
 
 
 def phase_jain(sample: Sample, span: tuple[float, float]) -> float:
-    """Jain's index of those that are active in a span."""
-    rates = np.array([rate(sample, f"v{i}", *span) for i in range(1, 5)])
+    """Jain's index of those that are active in a span; in a longer run the span is longer, too."""
+    stretched = float(sample["times_s"][-1]) / scenarios.FOUR_S
+    begin, end = (stretched * moment for moment in span)
+    rates = np.array([rate(sample, f"v{i}", begin, end) for i in range(1, 5)])
     active = [
         start <= span[0] and (stop is None or stop >= span[1])
         for start, stop in zip(scenarios.JOINS_S, scenarios.LEAVES_S, strict=True)

@@ -109,23 +109,20 @@ SPANS_S = (1.0, 5.0, 20.0)
 """Intervals over which rates are taken for a deviation: the paper does not say how long its were."""
 
 
-def _factors(samples: Samples, experiment: Key, span_s: float) -> Any:
+def _factors(samples: Samples, span_s: float) -> Any:
     """Our deviations over the printed ones: a row per seed, a column for each of the 16 numbers."""
     return np.array(
         [
-            [deviation(s, f"v{i}", span_s=span_s) / 1e3 / sd for s in samples[experiment, row]]
+            [deviation(s, f"v{i}", span_s=span_s) / 1e3 / sd for s in samples[Key.TWO_QUEUES, row]]
             for row, printed in PRINTED_KBPS.items()
             for i, (_, sd) in enumerate(printed, 1)
         ]
     ).T
 
 
-@measure(Key.TWO_QUEUES, Key.SMALLER_DECREASE)
+@measure(Key.TWO_QUEUES)
 def deviations(samples: Samples) -> Measured:
-    """Our deviations over the printed ones: geometric mean, and the farthest either way.
-
-    For intervals of several lengths, and with half of the decrease after a loss.
-    """
+    """Our deviations over the printed ones, for intervals of several lengths: mean, and the farthest either way."""
 
     def mean(factors: Any) -> Quantity:
         return quantity(np.exp(np.log(factors).mean(axis=1)))
@@ -133,14 +130,14 @@ def deviations(samples: Samples) -> Measured:
     def farthest(factors: Any) -> Quantity:
         return quantity(np.maximum(factors, 1 / factors).max(axis=1))
 
-    first, *longer = (_factors(samples, Key.TWO_QUEUES, span_s) for span_s in SPANS_S)
+    first, *longer = (_factors(samples, span_s) for span_s in SPANS_S)
     found = {"mean_factor": mean(first), "farthest": farthest(first)}
     for span_s, factors in zip(SPANS_S[1:], longer, strict=True):
         found |= {
             f"mean_factor_{span_s:g}_s": mean(factors),
             f"farthest_{span_s:g}_s": farthest(factors),
         }
-    return {**found, "mean_factor_half_decrease": mean(_factors(samples, Key.SMALLER_DECREASE, SPANS_S[0]))}
+    return found
 
 
 @measure(Key.FIGURE_8)

@@ -190,37 +190,8 @@ VARIED_KBPS = (2000, 3000, 4500)
 
 def friendliness(variant: str, _scale: Scale) -> Tree:
     """The real-time mode beside a NewReno connection."""
-    return _friendly(variant, {})
-
-
-def friendliness_with_sack(variant: str, _scale: Scale) -> Tree:
-    """The same where the connection has selective acknowledgements: it repairs many losses without a timeout."""
-    return _friendly(variant, {"sack": True})
-
-
-NOISE = 0.02
-"""Share of the capacity that random traffic has, where there is any."""
-
-
-def friendliness_impatient(variant: str, _scale: Scale) -> Tree:
-    """The same with the timer of RFC 6582, which restarts once per recovery: many losses end in a timeout."""
-    return _friendly(variant, {"recovery_timer": "impatient"})
-
-
-def friendliness_with_noise(variant: str, scale: Scale) -> Tree:
-    """The same with 2 % of random traffic in the queue, so that senders without chance do not fall into step."""
-    tree = friendliness(variant, scale)
-    rate = f"{NOISE * FRIENDLY[variant][0]:g} kbit/s"
-    ends = {"from": "s-tcp", "to": "d-tcp"}
-    tree["flows"].append(
-        {"name": "noise", "packet": "500 B", "source": {"kind": "poisson", "rate": rate}, **ends}
-    )
-    return tree
-
-
-def _friendly(variant: str, tcp: Mapping[str, Any]) -> Tree:
     kbps, rtt, part = FRIENDLY[variant]
-    flows = [Flow("video", "real_time", rtt, kbps / part), Flow("tcp", "reno", rtt, tcp=tcp)]
+    flows = [Flow("video", "real_time", rtt, kbps / part), Flow("tcp", "reno", rtt)]
     return network(f"CVIHIS friendliness, {variant}", flows, first=(kbps, 50))
 
 
@@ -287,6 +258,7 @@ def itself(variant: str, _scale: Scale) -> Tree:
 
 JOINS_S = (0.0, 40.0, 80.0, 120.0)
 LEAVES_S = (240.0, 200.0, 160.0, None)
+FOUR_S = 280.0
 FOUR_MS = ("30", "100", "200")
 FOUR_KBPS = 10_000
 
@@ -297,7 +269,7 @@ def four(variant: str, _scale: Scale) -> Tree:
         Flow(f"v{i + 1}", "real_time", float(variant), FOUR_KBPS / 16, start_s=start, stop_s=stop)
         for i, (start, stop) in enumerate(zip(JOINS_S, LEAVES_S, strict=True))
     ]
-    return network(f"CVIHIS Figure 6, {variant} ms", flows, first=(FOUR_KBPS, 60), seconds=280)
+    return network(f"CVIHIS Figure 6, {variant} ms", flows, first=(FOUR_KBPS, 60), seconds=FOUR_S)
 
 
 FOUR_LONG = tuple(f"{ms} {kbps}" for ms in FOUR_MS for kbps in (4000, 10_000))
@@ -367,14 +339,6 @@ def two_queues(variant: str, _scale: Scale) -> Tree:
     return network(
         f"CVIHIS Table 2, row {variant}", _three(first, third), first=(first, 40), second=(second, 40)
     )
-
-
-def smaller_decrease(variant: str, scale: Scale) -> Tree:
-    """A row of Table 2 with half of the decrease after a loss: a factor of 1.05 instead of Table 1's 1.10."""
-    tree = two_queues(variant, scale)
-    for flow in tree["flows"]:
-        flow["params"] = {**flow["params"], "decrease": 1.05}
-    return tree
 
 
 def figure_8(_variant: str, _scale: Scale) -> Tree:

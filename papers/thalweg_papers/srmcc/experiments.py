@@ -119,8 +119,8 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         ),
         Experiment(
             Key.SEVERAL_TFMCC,
-            "§5.3.1: four TFMCC groups beside four TCP connections",
-            ("-",),
+            "§5.3.1: TFMCC groups beside as many TCP connections",
+            tuple(map(str, others.SEVERAL)),
             others.several,
             others.keep_several,
         ),

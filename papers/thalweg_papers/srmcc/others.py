@@ -13,16 +13,18 @@ from .scenarios import NAMES, SENDER, dumbbell, group, icn, members, tcp, wire
 
 # --- several TFMCC groups beside TCP ---------------------------------------------------------------------------------
 
-SEVERAL = 4
-SEVERAL_BPS = 10e6
+SEVERAL = (2, 4, 8)
+SEVERAL_BPS = 2.5e6
+"""Capacity for each group and the connection beside it."""
 SEVERAL_S = 120.0
 
 
-def several(_variant: str, _scale: Scale) -> Tree:
-    """Four TFMCC groups of two receivers and four TCP connections on 10 Mbit/s."""
-    links = [wire("bottleneck", "r0", "r1", SEVERAL_BPS, 20)]
+def several(variant: str, _scale: Scale) -> Tree:
+    """So many TFMCC groups of two receivers and as many TCP connections; four of each on 10 Mbit/s."""
+    count = int(variant)
+    links = [wire("bottleneck", "r0", "r1", count * SEVERAL_BPS, 20)]
     flows = []
-    for i in range(1, SEVERAL + 1):
+    for i in range(1, count + 1):
         links.append(link(f"access{i}", f"s{i}", "r0", **SENDER))
         links.append(link(f"tcp_access{i}", f"t{i}", "r0", **SENDER))
         links.append(wire(f"tcp_leaf{i}", "r1", f"u{i}", 10e6, 3))
@@ -30,7 +32,7 @@ def several(_variant: str, _scale: Scale) -> Tree:
         flows.append(group(f"g{i}", "tfmcc", f"s{i}", [f"g{i}d1", f"g{i}d2"]))
         flows.append(tcp(f"tcp{i}", f"t{i}", f"u{i}"))
     return custom(
-        "SRMCC §5.3.1, four TFMCC groups and four TCP connections",
+        f"SRMCC §5.3.1, {count} TFMCC groups and {count} TCP connections",
         SEVERAL_S,
         links,
         flows,
@@ -41,7 +43,7 @@ def several(_variant: str, _scale: Scale) -> Tree:
 
 def keep_several(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Mean throughput of both kinds over an equal share."""
-    fair = SEVERAL_BPS / (2 * SEVERAL)
+    fair = SEVERAL_BPS / 2
     rows = result.flows.to_dicts()
 
     def mean(prefix: str) -> float:

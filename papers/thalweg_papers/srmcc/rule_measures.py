@@ -251,10 +251,15 @@ def limiting_change(samples: Samples) -> Measured:
 
 @measure(Key.SEVERAL_TFMCC)
 def several_tfmcc(samples: Samples) -> Measured:
-    """TCP's share beside as many TFMCC groups, and theirs."""
+    """TCP's share beside as many TFMCC groups, and theirs: four of each; then with other numbers of groups."""
+
+    def mean(count: int, key: str) -> Quantity:
+        return samples.each(Key.SEVERAL_TFMCC, str(count), take(key), "of its share")
+
     return {
-        key: samples.each(Key.SEVERAL_TFMCC, "-", take(key), "of its share")
-        for key in ("tcp_share", "tfmcc_share")
+        "tcp_share": mean(4, "tcp_share"),
+        "tfmcc_share": mean(4, "tfmcc_share"),
+        **{f"tcp_share_{count}": mean(count, "tcp_share") for count in others.SEVERAL},
     }
 
 
