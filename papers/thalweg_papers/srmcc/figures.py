@@ -143,7 +143,7 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
                 half_width / 1e6,
                 NAMES[scheme],
                 colour=scheme,
-                linewidth=0.9,
+                linewidth=1.6 if scheme == "srmcc" else 0.9,
             )
         if n == 4:
             bounds = [scale.seconds(t) for t in measures.CHANGES_S]
