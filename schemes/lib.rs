@@ -11,10 +11,10 @@ use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx,
     Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo,
     ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverCx, ReceiverLaw, Refused, Report,
-    Return, Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy, StrategyCx,
-    TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkLaw,
-    ambassador_impl_ReceiverLaw, ambassador_impl_RouterLaw, ambassador_impl_SenderLaw,
-    ambassador_impl_Strategy,
+    Return, Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, SourceLaw, Strategy,
+    StrategyCx, TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl,
+    ambassador_impl_LinkLaw, ambassador_impl_ReceiverLaw, ambassador_impl_RouterLaw,
+    ambassador_impl_SenderLaw, ambassador_impl_Strategy,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -28,6 +28,7 @@ pub mod aimd;
 pub mod asmp;
 pub mod bbr;
 pub mod bic;
+pub mod cctcp;
 pub mod chopcop;
 pub mod coopcon;
 pub mod cubic;
@@ -64,6 +65,7 @@ registry! {
         aimd: Aimd,
         bbr: Bbr,
         bic: Bic,
+        cctcp: Cctcp,
         chopcop: Chopcop,
         coopcon: Coopcon,
         cubic: Cubic,
@@ -111,6 +113,7 @@ registry! {
         raaqm: Raaqm,
     }
     link {
+        cctcp: Cctcp,
         chopcop: Chopcop,
         coopcon: Coopcon,
         cubic_ndn: CubicNdn,

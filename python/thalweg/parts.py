@@ -696,9 +696,9 @@ class Ndn(Part):
       `mircc_multipath`, `nack`, `pcon`, `raaqm`): Forwarding strategy: best_route, multicast, weighted, asf,
       or a scheme that has a strategy. Default: best_route.
     - `strategy_params` (table): Parameters of the strategy, where they differ from the default.
-    - `link` (`chopcop`, `coopcon`, `cubic_ndn`, `ecn_rate`, `ecp`, `flecom`, `his`, `hobhis`, `hr_icp`,
-      `mircc`, `mircc_multipath`, `ndnsieve`, `pcon`, `raaqm`, `none`): A scheme's link part, which polices,
-      shapes or stamps at the links of every forwarder; "none": no scheme. Default: "none".
+    - `link` (`cctcp`, `chopcop`, `coopcon`, `cubic_ndn`, `ecn_rate`, `ecp`, `flecom`, `his`, `hobhis`,
+      `hr_icp`, `mircc`, `mircc_multipath`, `ndnsieve`, `pcon`, `raaqm`, `none`): A scheme's link part, which
+      polices, shapes or stamps at the links of every forwarder; "none": no scheme. Default: "none".
     - `link_params` (table): Parameters of the link part, where they differ from the default.
     - `dead_nonces` (whole number): Size of the dead nonce list, by which a forwarder detects loops after
       Interests have ended. Default: 4096.
@@ -833,7 +833,7 @@ class Flow(Part):
     - `name` (text): Its name.
     - `group` (text): Name of the group under which reports list it. Default: its own name.
     - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
-    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
+    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
       `ecn_rate`, `ecp`, `flecom`, `gcc`, `his`, `hobhis`, `hr_icp`, `icp`, `least_loaded`, `ledbat`,
       `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`,
       `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-control scheme, by its name in the

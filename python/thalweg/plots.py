@@ -44,6 +44,7 @@ SCHEME_COLOURS = {
     "asmp": "#c2508f",
     "bbr": "#6b7885",
     "bic": "#a98f12",
+    "cctcp": "#5aa98f",
     "chopcop": "#3a6cb3",
     "coopcon": "#9c6b3f",
     "cubic": "#dd7a30",

@@ -6,7 +6,7 @@ use contract::{
 use units::{Duration, Time};
 
 use super::Params;
-use crate::shared::{Lines, Mirror, Red, RedRules, filled};
+use crate::shared::{Lines, Mirror, Red, RedRules, filled, serve_due};
 
 /// The link part of a node.
 #[derive(Debug)]
@@ -173,14 +173,8 @@ impl LinkLaw for Hops {
     }
 
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
-        let now = cx.now();
-        self.wake = Time::NEVER;
-        for line in 0..self.lines.len() {
-            if self.lines[line].at <= now {
-                self.serve(line as u32, cx);
-            }
-            self.wake = self.wake.min(self.lines[line].at);
-        }
+        let (count, now) = (self.lines.len(), cx.now());
+        self.wake = serve_due(self, count, now, |law, at| law.lines[at].at, |law, at| law.serve(at, cx));
         self.show(cx);
     }
 

@@ -91,7 +91,11 @@ fn interests_tell_the_round_trip_time() {
     let (mut node, mut law) = node();
     let asked = |node: &mut Gate, law: &mut Offers, segment| {
         let mut packet = interest(name(segment), 1);
-        law.on_interest(&mut packet, &mut Crossing { from: HERE, to: UP, note: 0 }, node);
+        law.on_interest(
+            &mut packet,
+            &mut Crossing { from: HERE, to: UP, note: 0, asked: Label::default() },
+            node,
+        );
         packet.label.0[0]
     };
     assert_eq!(asked(&mut node, &mut law, 0), 0, "nothing is known yet");

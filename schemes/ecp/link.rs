@@ -6,6 +6,7 @@ use contract::{
 use units::{Duration, Time};
 
 use super::Params;
+use crate::shared::serve_due;
 
 /// The Interest queues of a node. The lane of a link has the number of its face.
 #[derive(Clone, Debug)]
@@ -91,6 +92,13 @@ impl Levels {
     }
 }
 
+impl Queue {
+    /// When the first of what waits may leave; never where nothing waits.
+    fn deadline(&self) -> Time {
+        if self.waiting { self.free_at } else { Time::NEVER }
+    }
+}
+
 impl LinkLaw for Levels {
     fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         let (face, now, lane, gain) = (way.to, cx.now(), LaneId(way.to.0), self.gain);
@@ -136,17 +144,14 @@ impl LinkLaw for Levels {
     }
 
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
-        let now = cx.now();
-        self.wake = Time::NEVER;
-        for number in 0..self.queues.len() {
-            let face = FaceId(number as u32);
-            if self.queues[number].waiting && self.queues[number].free_at <= now {
-                self.serve(face, cx);
-            }
-            if self.queues[number].waiting {
-                self.wake = self.wake.min(self.queues[number].free_at);
-            }
-        }
+        let (count, now) = (self.queues.len(), cx.now());
+        self.wake = serve_due(
+            self,
+            count,
+            now,
+            |law, at| law.queues[at].deadline(),
+            |law, at| law.serve(FaceId(at), cx),
+        );
         self.show(cx);
     }
 

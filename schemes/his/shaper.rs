@@ -8,6 +8,7 @@ use units::{Bytes, Duration, Time};
 use super::Params;
 use super::drops::{Codel, Pie, Queue};
 use super::share::Both;
+use crate::shared::serve_due;
 
 /// The shaper of a node. The lane of a link has the number of its face.
 #[derive(Clone, Debug)]
@@ -128,6 +129,11 @@ impl Shaper {
 }
 
 impl Link {
+    /// When the first of what waits may leave; never where nothing waits.
+    fn deadline(&self) -> Time {
+        if self.waiting { self.free_at } else { Time::NEVER }
+    }
+
     /// Measures the rate of received Interests, if an interval has ended.
     fn observe(&mut self, now: Time, every: Duration) {
         let span = now.saturating_since(self.since);
@@ -201,16 +207,14 @@ impl LinkLaw for Shaper {
     }
 
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
-        let now = cx.now();
-        self.wake = Time::NEVER;
-        for face in 0..self.links.len() {
-            if self.links[face].waiting && self.links[face].free_at <= now {
-                self.serve(FaceId(face as u32), cx);
-            }
-            if self.links[face].waiting {
-                self.wake = self.wake.min(self.links[face].free_at);
-            }
-        }
+        let (count, now) = (self.links.len(), cx.now());
+        self.wake = serve_due(
+            self,
+            count,
+            now,
+            |law, at| law.links[at].deadline(),
+            |law, at| law.serve(FaceId(at), cx),
+        );
         self.count_held(cx);
     }
 

@@ -9,7 +9,7 @@ use contract::{
 use units::{Duration, Time};
 
 use super::Params;
-use crate::shared::Mirror;
+use crate::shared::{Mirror, serve_due};
 
 contract::choice! {
     /// The queues of Interests.
@@ -389,14 +389,8 @@ impl LinkLaw for Shaper {
     }
 
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
-        let now = cx.now();
-        self.wake = Time::NEVER;
-        for line in 0..self.lines.len() {
-            if self.lines[line].at <= now {
-                self.serve(line as u32, cx);
-            }
-            self.wake = self.wake.min(self.lines[line].at);
-        }
+        let (count, now) = (self.lines.len(), cx.now());
+        self.wake = serve_due(self, count, now, |law, at| law.lines[at].at, |law, at| law.serve(at, cx));
         self.count_held(cx);
     }
 

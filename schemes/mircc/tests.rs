@@ -115,7 +115,11 @@ fn ask(law: &mut Link, node: &mut Node, to: FaceId) -> Admission {
         Header::Interest(Interest { name: Name::default(), nonce: 1, lifetime_ms: 2000 }),
         Label([0; 4]),
     );
-    law.on_interest(&mut interest, &mut Crossing { from: FaceId(9), to, note: 0 }, node)
+    law.on_interest(
+        &mut interest,
+        &mut Crossing { from: FaceId(9), to, note: 0, asked: Label::default() },
+        node,
+    )
 }
 
 /// How many of `count` Interests at once pass.

@@ -330,7 +330,7 @@ fn linked() -> (Node, Link) {
 /// The class that an Interest leaves with, if it leaves.
 fn leave(law: &mut Link, node: &mut Node, from: FaceId, to: FaceId, label: Label) -> Option<Class> {
     let mut packet = interest(label);
-    let way = &mut Crossing { from, to, note: 0 };
+    let way = &mut Crossing { from, to, note: 0, asked: Label::default() };
     (law.on_interest(&mut packet, way, node) == Admission::Pass).then(|| headers::class(packet.label))
 }
 

@@ -354,6 +354,8 @@ pub struct Gate {
     pub outcomes: Vec<Outcome>,
     /// Next hops of every prefix.
     pub hops: u32,
+    /// What its content store holds; it is node 7.
+    pub store: Vec<Name>,
     /// When an Interest was sent to a face, and the note of the part.
     sent: BTreeMap<u64, (FaceId, Option<Time>, u32)>,
     lanes: Vec<VecDeque<Held>>,
@@ -377,6 +379,7 @@ impl Gate {
             faces,
             outcomes: Vec::new(),
             hops: 1,
+            store: Vec::new(),
             sent: BTreeMap::new(),
             lanes: Vec::new(),
             random: Random::new(1, "gate", ""),
@@ -397,7 +400,7 @@ impl Gate {
             law.on_interest_in(&packet, from, self);
         }
         let note = self.sent.get(&name.key()).map_or(0, |sent| sent.2);
-        let mut way = Crossing { from, to, note };
+        let mut way = Crossing { from, to, note, asked: packet.label };
         let admission = law.on_interest(&mut packet, &mut way, self);
         let size = packet.size();
         match admission {
@@ -438,7 +441,7 @@ impl Gate {
         write(&mut packet);
         law.on_data_in(&mut packet, &Return { from, rtt, note, hops: self.hops }, self);
         if self.faces[to.index()].link.is_some() {
-            law.on_data_out(&mut packet, &Crossing { from, to, note }, self);
+            law.on_data_out(&mut packet, &Crossing { from, to, note, asked: Label::default() }, self);
             self.enqueue(law, &mut packet, to);
         }
         packet
@@ -516,6 +519,10 @@ impl LinkCx for Gate {
 
     fn face(&mut self, face: FaceId) -> FaceView {
         self.faces[face.index()]
+    }
+
+    fn holder(&self, name: Name) -> Option<NodeId> {
+        self.store.contains(&name).then_some(NodeId(7))
     }
 
     fn lane(&self, lane: LaneId) -> LaneView {

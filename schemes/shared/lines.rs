@@ -1,8 +1,10 @@
-//! Lanes of shapers per flow: one for the Interests of a flow that arrive on one link and leave on another.
+//! Lanes of shapers per flow: one for the Interests of a flow that arrive on one link and leave on another; and
+//! the loop that serves what is due.
 
 use std::collections::BTreeMap;
 
 use contract::{FaceId, LaneId, NameId};
+use units::Time;
 
 /// Lane numbers by the link that Data leave on, the flow, and the link that Interests leave on. A flow is a name without its segment.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +29,29 @@ impl Lines {
     }
 }
 
+/// Serves every queue of held Interests whose deadline has come, in their order. `deadline` is that of a queue, never if it holds nothing; `serve` is
+/// called by number and moves it. Returns the next deadline.
+pub fn serve_due<L>(
+    law: &mut L,
+    queues: usize,
+    now: Time,
+    deadline: impl Fn(&L, usize) -> Time,
+    mut serve: impl FnMut(&mut L, u32),
+) -> Time {
+    let mut next = Time::NEVER;
+    for queue in 0..queues {
+        if deadline(law, queue) <= now {
+            serve(law, queue as u32);
+        }
+        next = next.min(deadline(law, queue));
+    }
+    next
+}
+
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::*;
 
     #[test]
@@ -39,5 +62,24 @@ mod tests {
         assert_eq!(lanes, [0, 1, 2, 3, 0]);
         assert_eq!(lines.of_flow(FaceId(1), NameId(5)).collect::<Vec<_>>(), [LaneId(0), LaneId(1)]);
         assert_eq!(lines.count(), 4);
+    }
+
+    /// Of deadlines at 1, 5 and never, at 3: the first moves to 4, which is next.
+    #[test]
+    fn queues_are_served_at_their_deadlines() {
+        let at = |nanos| Time::ZERO + Duration::from_nanos(nanos);
+        let mut queues = [at(1), at(5), Time::NEVER];
+        let mut served = Vec::new();
+        let next = serve_due(
+            &mut queues,
+            3,
+            at(3),
+            |queues, number| queues[number],
+            |queues, number| {
+                served.push(number);
+                queues[number as usize] = at(4);
+            },
+        );
+        assert_eq!((served, next), (vec![0], at(4)));
     }
 }

@@ -23,7 +23,7 @@ pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use gradual::Gradual;
 pub use hystart::{Ending, HyStart, SlowStart};
-pub use lines::Lines;
+pub use lines::{Lines, serve_due};
 pub use loss_events::LossEvents;
 pub use mirror::{Mirror, filled};
 pub use paths::shortest;

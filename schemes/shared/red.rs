@@ -1,5 +1,7 @@
 //! Random early detection (RED): the probability of a mark or drop grows with the mean queue, and marks are spread evenly [FJ93, as in
 //! ns-2].
+//!
+//! The queue discipline `red` of crate `stack` is apart: this one observes queues that it does not own, without idle time and in parts of their limit.
 
 use contract::Random;
 

@@ -52,10 +52,41 @@ pub trait CongestionControl {
         None
     }
 
+    /// NDN: the law's windows by source of Data; `None` for a law with one window for all. It always returns the same of the two.
+    fn by_source(&mut self) -> Option<&mut dyn SourceLaw> {
+        None
+    }
+
     /// Slow-start threshold (ssthresh) in bytes, for the trace; unlimited if the scheme has none.
     fn ssthresh(&self) -> Bytes {
         Bytes::UNLIMITED
     }
+}
+
+/// NDN: a law with a window for each source of Data, that is for each node that answers Interests from its store or its producer.
+///
+/// The consumer counts what is in flight and keeps a round-trip time and a retransmission timeout for each. It calls these methods in place of
+/// [`CongestionControl::on_ack`] and [`CongestionControl::on_congestion`]; [`CongestionControl::allowance`] is then the sum of the windows, for the
+/// trace. Sources are numbers from 0 in the order in which the law first named them.
+pub trait SourceLaw {
+    /// The source from which the Data of a segment are expected. Called once for each segment that the consumer wants, before its first Interest,
+    /// which is charged to the window of that source.
+    fn expect(&mut self, segment: u64) -> u32;
+
+    /// Data of a segment came over the network, with this label: their source.
+    fn identify(&mut self, segment: u64, label: &Label) -> u32;
+
+    /// The label of an Interest for a segment.
+    fn label(&self, segment: u64) -> Label;
+
+    /// The window of a source.
+    fn window(&self, source: u32) -> Bytes;
+
+    /// Data came from the source that they were expected from. `in_flight`, `rtt_smoothed`, `rtt_min` and `app_limited` are those of the source.
+    fn on_ack(&mut self, source: u32, ack: &Ack, cx: &mut Cx<'_>);
+
+    /// An Interest expired that was charged to a source, or it was refused, or its Data were marked. Quantities and episodes are those of the source.
+    fn on_congestion(&mut self, source: u32, event: &Congestion, cx: &mut Cx<'_>);
 }
 
 /// The smaller trait of loss-based schemes with a window: slow start, congestion avoidance and the reduction, in segments.

@@ -7,7 +7,9 @@
 use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Time};
 
-use crate::{FaceId, LaneId, NackReason, Name, NameId, Names, Packet, PortView, Random, TransitCx};
+use crate::{
+    FaceId, Label, LaneId, NackReason, Name, NameId, Names, NodeId, Packet, PortView, Random, TransitCx,
+};
 
 /// A pending Interest: an entry of the PIT. Stale after the end of the entry; a stale one refers to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -372,6 +374,8 @@ pub struct Crossing {
     pub to: FaceId,
     /// The link part's state word in the entry of the pending Interest; 0 at first. Later calls see the value that [`LinkLaw::on_interest`] writes.
     pub note: u32,
+    /// The label with which the latest Interest for the Data arrived.
+    pub asked: Label,
 }
 
 /// The path of returned Data.
@@ -430,6 +434,11 @@ pub trait LinkCx {
 
     /// A face.
     fn face(&mut self, face: FaceId) -> FaceView;
+
+    /// This node, if its content store holds the Data of a name. It is no use of the Data: their place in the store stays.
+    fn holder(&self, _name: Name) -> Option<NodeId> {
+        None
+    }
 
     /// Contents of a lane.
     fn lane(&self, lane: LaneId) -> LaneView;

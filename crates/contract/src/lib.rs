@@ -24,7 +24,7 @@ mod stream;
 
 pub use arena::Arena;
 pub use control::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, Sent, Setup, WindowLaw,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, Sent, Setup, SourceLaw, WindowLaw,
     ambassador_impl_CongestionControl,
 };
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};

@@ -6,7 +6,7 @@ from .._base import Study, call_loader, mapping_loader
 
 STUDY = Study(
     name="named-data",
-    title="Congestion control for named data: twenty schemes on three networks",
+    title="Congestion control for named data: twenty-one schemes on three networks",
     experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),

@@ -106,6 +106,7 @@ WAYS: dict[str, Way] = {
     "bic": Way("BIC", "bic"),
     "icp": Way("ICP", "icp"),
     "hr_icp": Way("HR-ICP", "hr_icp", WITH_ROUTERS, {"link": "hr_icp"}),
+    "cctcp": Way("CCTCP", "cctcp", WITH_ROUTERS, {"link": "cctcp"}),
     "raaqm": Way("RAAQM", "raaqm", WITH_ROUTERS, {"strategy": "raaqm", "link": "raaqm"}),
     "nack": Way("NACK", "nack", WITH_ROUTERS, {"strategy": "nack"}),
     "chopcop": Way("CHoPCoP", "chopcop", WITH_ROUTERS, {"link": "chopcop"}),

@@ -1,7 +1,8 @@
-"""What abstracts of CoopCon and FleCom claim over PCON: scenarios, what is kept, measures.
+"""What abstracts claim: of CoopCon and FleCom over PCON, of CCTCP over ICP. Scenarios, what is kept, measures.
 
-They speak of a topology of BRITE and give no parameters. Here: routers on a square that join one after the other, each with
-two links, to others by degree, as BRITE's model of Barabási and Albert; five such graphs take the place of seeds.
+Those of CoopCon and FleCom speak of a topology of BRITE and give no parameters. Here: routers on a square that join one
+after the other, each with two links, to others by degree, as BRITE's model of Barabási and Albert; five such graphs take
+the place of seeds.
 """
 
 from __future__ import annotations
@@ -161,3 +162,63 @@ def _over_pcon(way: str, where: str) -> Any:
 coopcon = measure(Key.GRAPHS)(_over_pcon("coopcon", "graph"))
 flecom = measure(Key.GRAPHS)(_over_pcon("flecom", "graph"))
 flecom_with_stores = measure(Key.GRAPHS)(_over_pcon("flecom", "stores"))
+
+
+# --- CCTCP: chunks of one content in several places --------------------------------------------------------------------
+
+PLACED = ("cctcp", "icp")
+CHUNKS, DRAWS_PER_S, BEFORE_S, FROM_S, TO_S = 25_000, 1250.0, 14.0, 20.0, 40.0
+"""Another consumer draws chunks first, so that the next node stores a half of them: 1 − exp(−14·1250/25 000) = 0.50."""
+
+
+def places(variant: str, _scale: Scale) -> Tree:
+    """Half of the chunks 20 ms away, all of them 200 ms away."""
+    links = [
+        wire("access", "c", "near", delay="10 ms"),
+        wire("core", "near", "origin", 100.0, "90 ms"),
+        wire("first", "w", "near", 100.0, "1 ms"),
+    ]
+    first: Tree = {
+        "name": "first",
+        "network": "ndn",
+        "source": {"kind": "constant", "interests": DRAWS_PER_S},
+        "from": "w",
+        "prefix": "/1",
+        "consumer": {"pattern": "zipf", "contents": CHUNKS, "exponent": 0.0},
+        "stop": f"{BEFORE_S:g} s",
+    }
+    second: Tree = {
+        "name": "C1",
+        "network": "ndn",
+        "scheme": variant,
+        "from": "c",
+        "prefix": "/1",
+        "consumer": {"jitter": JITTER},
+        "start": f"{FROM_S - 2:g} s",
+    }
+    return custom(
+        f"ndnSieve paper, abstracts: {variant}, chunks in two places",
+        TO_S,
+        links,
+        [first, second],
+        warmup=f"{FROM_S:g} s",
+        ndn={"link": "cctcp", "stores": [{"node": "near", "policy": "lru", "size": 2 * CHUNKS}]},
+        producers=[{"prefix": "/1", "node": "origin", **DATA}],
+    )
+
+
+def placed(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """The second consumer's throughput."""
+    return {
+        "mbps": next(row["throughput_bps"] for row in result.flows.to_dicts() if row["flow"] == "C1") / 1e6
+    }
+
+
+@measure(Key.PLACES)
+def cctcp(samples: Samples) -> Measured:
+    """CCTCP over ICP with chunks in two places."""
+    ours, icp = (
+        Quantity(tuple(float(run["mbps"]) for run in samples[Key.PLACES, way]), "Mbit/s") for way in PLACED
+    )
+    ratio = Quantity(tuple(a / b for a, b in zip(ours.values, icp.values, strict=True)))
+    return {"ratio": ratio, "cctcp": ours, "icp": icp}

@@ -1,7 +1,7 @@
 """What the paper says of other schemes (§2, Table 1), as far as they are here: scenarios, what is kept, measures.
 
-Two consumers at one bottleneck of 10 Mbit/s, which falls to 3 Mbit/s after 10 s; and scenario 2 with a way that is
-three times as long.
+Two consumers at one bottleneck of 10 Mbit/s, which falls to 3 Mbit/s after 10 s; scenario 2 with a way that is
+three times as long; scenario 3 under CHoPCoP.
 """
 
 from __future__ import annotations
@@ -56,7 +56,12 @@ PATHS: dict[str, Way] = {
     "ICP, one way": Way("ICP", {}, "icp"),
     "RAAQM, two ways": Way("RAAQM", {"strategy": "raaqm", "link": "raaqm"}, "raaqm"),
     "RAAQM, one way": Way("RAAQM", {"link": "raaqm"}, "raaqm"),
+    "CCTCP, two ways": Way("CCTCP", {**ROUNDS, "link": "cctcp"}, "cctcp"),
+    "CCTCP, one way": Way("CCTCP", {"link": "cctcp"}, "cctcp"),
 }
+
+CHOPCOP = Way("CHoPCoP", {"link": "chopcop"}, "chopcop")
+ECP = Way("ECP", {"link": "ecp"}, "ecp")
 
 CASES = (*STEPS, BLIND)
 
@@ -74,6 +79,19 @@ def step(variant: str, _scale: Scale) -> Tree:
     return tree
 
 
+def load(_variant: str, _scale: Scale) -> Tree:
+    """The same under ECP, with what its Interests wait for."""
+    tree = network("dumbbell", ECP, "ndnSieve paper, a link that gets slower: ECP")
+    tree["events"] = [{"at": f"{STEP_S:g} s", "link": "core", "rate": f"{SLOW_MBPS:g} Mbit/s"}]
+    tree["record"] = recording(f"{EVERY_S * 1e3:g} ms", "backlog", "shaper_queue", "queue_level")
+    return tree
+
+
+def one_way(_variant: str, _scale: Scale) -> Tree:
+    """Scenario 3 under CHoPCoP."""
+    return network("three flows", CHOPCOP, "ndnSieve paper, three flows: CHoPCoP")
+
+
 def paths(variant: str, _scale: Scale) -> Tree:
     """Scenario 2, its second way three times as long."""
     links = wires("two ways")
@@ -81,7 +99,10 @@ def paths(variant: str, _scale: Scale) -> Tree:
         if one["name"] in ("261", "p2"):
             one["delay"] = "30 ms"
     title = f"ndnSieve paper, ways that differ: {variant}"
-    return with_links(PATHS[variant], title, DURATION_S, links, {1: ["p1", "p2"]}, STARTS_S["two ways"])
+    tree = with_links(PATHS[variant], title, DURATION_S, links, {1: ["p1", "p2"]}, STARTS_S["two ways"])
+    if PATHS[variant].scheme == "cctcp":
+        tree["record"] = recording(f"{EVERY_S * 1e3:g} ms", "sources")
+    return tree
 
 
 # --- what is kept ----------------------------------------------------------------------------------------------------
@@ -113,10 +134,28 @@ def _calm(times: Any, backlog: Any, packets: float = 100.0, span_s: float = 0.2)
     return float(times[np.argmax(low)]) if low.any() else float(times[-1])
 
 
-def ways(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """What a consumer had, and how much it asked for again."""
-    (flow,) = result.flows.to_dicts()
+def queues(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """After the step: the most Interests that waited, the longest queue of Data, and the highest level in Data."""
+
+    def longest(name: str, subject: str) -> float:
+        times, values = _read.one(result, name, subject)
+        return float(np.nanmax(values[times > STEP_S + 1e-9]))
+
     return {
+        "interests": longest("shaper_queue", "node.r1"),
+        "data": longest("backlog", "link.core.backward"),
+        "level": longest("queue_level", "node.r1"),
+    }
+
+
+def ways(result: Any, variant: str, _scale: Scale) -> Sample:
+    """What a consumer had, how much it asked for again, and the windows that it had at the end."""
+    (flow,) = result.flows.to_dicts()
+    windows = 1.0
+    if PATHS[variant].scheme == "cctcp":
+        windows = float(_read.one(result, "sources", f"flow.{flow['flow']}")[1][-1])
+    return {
+        "windows": windows,
         "mbps": flow["throughput_bps"] / 1e6,
         "again": 100 * flow["retransmits"] / flow["sent_packets"],
     }
@@ -211,14 +250,35 @@ def nacks(samples: Samples) -> Measured:
     return {"nack_percent": Quantity(tuple(100 * value for value in share.values), "%")}
 
 
-@measure(Key.THREE_FLOWS, Key.READINGS)
+@measure(Key.PATHS)
+def state(samples: Samples) -> Measured:
+    """Windows of a CCTCP consumer with two producers and with one, and of a RAAQM consumer with two ways."""
+
+    def windows(case: str) -> Quantity:
+        return each(samples, Key.PATHS, case, lambda s: s["windows"])
+
+    return {
+        "two_sources": windows("CCTCP, two ways"),
+        "one_source": windows("CCTCP, one way"),
+        "raaqm_two_ways": windows("RAAQM, two ways"),
+    }
+
+
+@measure(Key.LOAD)
+def level(samples: Samples) -> Measured:
+    """Interests and Data that wait under ECP when the bottleneck falls to 3 Mbit/s, and the level in the Data."""
+    runs = samples[Key.LOAD, "ECP"]
+    return {key: Quantity(tuple(float(run[key]) for run in runs)) for key in ("interests", "data", "level")}
+
+
+@measure(Key.THREE_FLOWS, Key.ONE_PATH)
 def one_path(samples: Samples) -> Measured:
-    """Scenario 3 of PCON over PCON whose forwarders keep their shares."""
+    """Scenario 3 of PCON over CHoPCoP."""
 
     def total(sample: Sample) -> float:
         return float(sample["throughput"].sum(axis=0)[50:].mean()) / 1e6
 
-    alone_ = each(samples, Key.READINGS, "three flows: no shift", total, "Mbit/s")
+    alone_ = each(samples, Key.ONE_PATH, "CHoPCoP", total, "Mbit/s")
     free = each(samples, Key.THREE_FLOWS, "pcon", total, "Mbit/s")
     return {
         "one_path": alone_,

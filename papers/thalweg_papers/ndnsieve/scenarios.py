@@ -28,8 +28,8 @@ CHOICES: dict[str, str] = {
     "operations": "Of a node, as equation (6) counts: β, ε and their comparison for each port and period, and each "
     "signal. The calibrated profile's look at a queue every 20 ms is not among them; it is counted with what "
     "the other schemes do for each packet, in the study `scaling`.",
-    "other work": "ICP, RAAQM, HIS, HoBHIS and NACK are as their READMEs have them. PCON on one path takes the place of "
-    "CHoPCoP; the rules of CCTCP are not public.",
+    "other work": "ICP, RAAQM, HIS, HoBHIS and NACK are as their READMEs have them. CHoPCoP, CCTCP and ECP are "
+    "reconstructions from their abstracts.",
     "relations": "One scheme is below another where the ranges over all seeds do not overlap; otherwise they are not "
     "told apart, and the relation counts as missed.",
     "loss": "Data that queues dropped because they were full, of 1100 bytes each.",

@@ -70,7 +70,7 @@ def _list(
         [{**row, "params": len(row["params"])} for row in strategies],
     )
     print_table(
-        "Named in the papers and not implemented: the public text does not contain their rules",
+        "Named in the papers and not implemented: what is known, and what is missing",
         [("name", "system"), ("known", "what is known"), ("missing", "what is missing")],
         absent,
     )

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use contract::{
     Admission, Crossing, Departure, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, LaneId,
-    LaneView, LinkCx, LinkLaw, Nack, NackReason, Name, Names, NodeCx, OutRecord, Packet, Pending, Random,
-    StrategyCx,
+    LaneView, LinkCx, LinkLaw, Nack, NackReason, Name, Names, NodeCx, NodeId, OutRecord, Packet, Pending,
+    Random, StrategyCx,
 };
 use units::{Bytes, Duration, Time};
 
@@ -144,7 +144,7 @@ impl<L: LinkLaw> Deciding<'_, '_, '_, L> {
         let (name, nonce, now) = (interest.name, interest.nonce, cx.now());
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(face)) {
             let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
-            let mut way = Crossing { from, to: face, note };
+            let mut way = Crossing { from, to: face, note, asked: packet.label };
             let admission = law.on_interest(&mut packet, &mut way, &mut Shaping { core, cx, timer: false });
             if let Some(entry) = core.pit.entry_mut(pending) {
                 entry.link_note = way.note;
@@ -286,6 +286,10 @@ impl LinkCx for Shaping<'_, '_, '_> {
 
     fn face(&mut self, face: FaceId) -> FaceView {
         self.core.faces.view(face, self.cx)
+    }
+
+    fn holder(&self, name: Name) -> Option<NodeId> {
+        self.core.store.has(name).then(|| self.cx.me().node)
     }
 
     fn lane(&self, lane: LaneId) -> LaneView {

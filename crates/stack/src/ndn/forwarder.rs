@@ -288,7 +288,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             hops: 0,
             ..*asked
         };
-        Self::send_data(core, law, &mut answer, Crossing { from: to, to, note: 0 }, cx);
+        Self::send_data(core, law, &mut answer, Crossing { from: to, to, note: 0, asked: asked.label }, cx);
     }
 
     #[inline]
@@ -313,7 +313,8 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         let Some(pending) = core.pit.find(data.name) else { return core.counters.add(Tally::Unsolicited) };
         let now = cx.now();
         let rtt = round_trip(core.pit.sent_to(pending, from), now);
-        let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
+        let (note, asked) =
+            core.pit.entry(pending).map_or_else(Default::default, |entry| (entry.link_note, entry.label));
         let mut packet = *packet;
         let entry = fib.find(data.name.prefix, &core.names);
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
@@ -330,7 +331,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         let mut next = core.pit.first_in(pending);
         while let Some(record) = next {
             if record.face != from.0 && record.expires > now {
-                let way = Crossing { from, to: FaceId(record.face), note };
+                let way = Crossing { from, to: FaceId(record.face), note, asked };
                 packet.flow = FlowId(record.flow);
                 if law.is_some() {
                     // the link part may label each copy differently

@@ -2,7 +2,8 @@
 //! [FJ93: Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM Transactions on Networking 1(4), 1993],
 //! in its gentle variant [F00: Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000].
 //!
-//! Packets compute in fixed point: lengths and probabilities have 32 binary places, shares of an average 63.
+//! Packets compute in fixed point: lengths and probabilities have 32 binary places, shares of an average 63. Parts of schemes
+//! that observe a queue have an estimator of their own (`schemes/shared/red.rs`), since neither crate depends on the other.
 
 use std::collections::VecDeque;
 

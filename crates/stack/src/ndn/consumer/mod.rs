@@ -1,11 +1,13 @@
 //! NDN consumer: requests segments as its congestion control permits, retransmits Interests, and reports Data, losses and marks to it.
 //!
-//! This file has the path of every Interest and every Data; `signals.rs` has losses, refusals and marks. The consumer exchanges packets with the
+//! This file has the path of every Interest and every Data; `signals.rs` has losses, refusals and marks, `sources.rs` what differs for a
+//! law with a window for each source of Data. The consumer exchanges packets with the
 //! forwarder of its own node, which treats it as a face like any other.
 
 mod popularity;
 mod requests;
 mod signals;
+mod sources;
 mod timeout;
 mod waiting;
 
@@ -19,6 +21,7 @@ use contract::{
 use units::{Bytes, Duration, Rate, Time};
 
 use self::requests::{Next, Requests};
+use self::sources::Sources;
 use self::timeout::{Estimator, tick};
 use self::waiting::{Line, Waiting};
 use super::{ConsumerConfig, EpisodeCheck, Gaps};
@@ -110,6 +113,8 @@ pub struct Consumer<C> {
     episode: f64,
     episode_check: EpisodeCheck,
     retries: u32,
+    /// Of a law with a window for each source.
+    sources: Option<Box<Sources>>,
 }
 
 impl<C: CongestionControl> Consumer<C> {
@@ -149,6 +154,7 @@ impl<C: CongestionControl> Consumer<C> {
             episode: config.episode,
             episode_check: config.episode_check,
             retries: config.retries,
+            sources: None,
         }
     }
 
@@ -161,6 +167,12 @@ impl<C: CongestionControl> Consumer<C> {
     #[inline]
     pub fn in_flight(&self) -> u64 {
         u64::from(self.waiting.count(Line::Out)) + u64::from(self.waiting.count(Line::Held))
+    }
+
+    /// The smoothed round-trip time; with several sources, that of the one whose Data came last.
+    #[cold]
+    fn smoothed_rtt(&self) -> Duration {
+        self.sources.as_ref().map_or_else(|| self.timeout.smoothed(), |sources| sources.smoothed())
     }
 
     /// Data in flight, in bytes on the wire.
@@ -197,6 +209,9 @@ impl<C: CongestionControl> Consumer<C> {
             self.send_at = if self.rate == Rate::ZERO { Time::NEVER } else { self.pause_until };
             return;
         }
+        if self.sources.is_some() {
+            return self.generate_by_source(cx);
+        }
         let mut joined = 0;
         while self.in_flight() < self.window {
             if self.rate != Rate::UNLIMITED && now < self.pacer.free_at() {
@@ -205,39 +220,52 @@ impl<C: CongestionControl> Consumer<C> {
             }
             let slot = match self.waiting.first(Line::Again) {
                 Some(slot) => slot,
-                None => match self.requests.take(now, cx.random()) {
-                    Next::Segment(segment) => {
-                        self.wanted += 1;
-                        match self.waiting.add(segment, self.wanted) {
-                            Some(slot) => slot,
-                            None => {
-                                // its Interest is in flight, and its Data answers both requests
-                                self.join(&mut joined, cx);
-                                if joined == MAX_JOINED {
-                                    return;
-                                }
-                                continue;
-                            }
-                        }
-                    }
-                    Next::Later(at) => {
-                        self.app_limited = true;
-                        self.send_at = at;
-                        return;
-                    }
-                    Next::Nothing => {
-                        self.app_limited = true;
-                        return;
-                    }
+                None => match self.take(&mut joined, cx) {
+                    Taken::Slot(slot) => slot,
+                    Taken::Joined => continue,
+                    Taken::Nothing => return,
                 },
             };
             self.pace(cx);
-            self.note_generated(cx);
-            if self.prompt {
-                self.send(slot, cx);
-            } else {
-                self.hold(slot, cx);
+            self.let_go(slot, cx);
+        }
+    }
+
+    /// The next segment that is wanted.
+    #[inline]
+    fn take(&mut self, joined: &mut u32, cx: &mut Cx<'_>) -> Taken {
+        match self.requests.take(cx.now(), cx.random()) {
+            Next::Segment(segment) => {
+                self.wanted += 1;
+                match self.waiting.add(segment, self.wanted) {
+                    Some(slot) => Taken::Slot(slot),
+                    None => {
+                        // its Interest is in flight, and its Data answers both requests
+                        self.join(joined, cx);
+                        if *joined == MAX_JOINED { Taken::Nothing } else { Taken::Joined }
+                    }
+                }
             }
+            Next::Later(at) => {
+                self.app_limited = true;
+                self.send_at = at;
+                Taken::Nothing
+            }
+            Next::Nothing => {
+                self.app_limited = true;
+                Taken::Nothing
+            }
+        }
+    }
+
+    /// An Interest is generated: it leaves, or waits for the clock.
+    #[inline]
+    fn let_go(&mut self, slot: u32, cx: &mut Cx<'_>) {
+        self.note_generated(cx);
+        if self.prompt {
+            self.send(slot, cx);
+        } else {
+            self.hold(slot, cx);
         }
     }
 
@@ -311,9 +339,12 @@ impl<C: CongestionControl> Consumer<C> {
         let name = Name { prefix: self.prefix, segment: segment.segment };
         let header = Header::Interest(Interest { name, nonce, lifetime_ms: self.lifetime_ms });
         let ecn = if self.marks { Ecn::Capable } else { Ecn::NotCapable };
-        cx.send(Destination::own_node(), self.interest, ecn, header, Label::default());
+        let label = if self.sources.is_some() { self.label_by_source(slot) } else { Label::default() };
+        cx.send(Destination::own_node(), self.interest, ecn, header, label);
         self.waiting.join(slot, Line::Out);
-        if self.timeout_at == Time::NEVER {
+        if self.sources.is_some() {
+            self.aim_by_source(slot);
+        } else if self.timeout_at == Time::NEVER {
             self.timeout_at = self.timeout.looks_at(now);
         }
         let sent = Sent {
@@ -360,6 +391,8 @@ impl<C: CongestionControl> Consumer<C> {
                 self.pause_until = self.pause_until.max(now + OWN_NODE);
             }
             self.forget(slot);
+        } else if self.sources.is_some() {
+            self.learn_by_source(slot, packet, cx);
         } else {
             self.learn(slot, packet, cx);
         }
@@ -384,10 +417,7 @@ impl<C: CongestionControl> Consumer<C> {
         let rtt = (segment.tries == 1).then(|| now.saturating_since(segment.sent_at));
         if let Some(rtt) = rtt {
             self.timeout.sample(rtt);
-            cx.measured_rtt(rtt);
-            if cx.probing() {
-                cx.probe("rtt", rtt.as_secs_f64());
-            }
+            measured(rtt, cx);
         }
         self.heard_at = now;
         self.pause_until = Time::ZERO;
@@ -424,6 +454,9 @@ impl<C: CongestionControl> Consumer<C> {
     /// Removes a segment.
     #[inline]
     fn forget(&mut self, slot: u32) {
+        if self.sources.is_some() {
+            return self.forget_by_source(slot);
+        }
         self.waiting.remove(slot);
         self.aim();
     }
@@ -451,7 +484,7 @@ impl<C: CongestionControl> Consumer<C> {
             self.read_allowance(cx);
         }
         if now >= self.timeout_at {
-            self.expire(cx);
+            if self.sources.is_some() { self.expire_by_source(cx) } else { self.expire(cx) }
         }
         self.generate(cx);
         self.release(cx);
@@ -464,6 +497,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.running = true;
         self.requests.start(cx.now());
         self.read_allowance(cx);
+        self.start_by_source();
         self.generate(cx);
         self.release(cx);
         if cx.probing() {
@@ -478,7 +512,7 @@ impl<C: CongestionControl> Consumer<C> {
             cx.probe("window", allowed.window.as_f64());
         }
         cx.probe("in_flight", self.flight().as_f64());
-        cx.probe("srtt", self.timeout.smoothed().as_secs_f64());
+        cx.probe("srtt", self.smoothed_rtt().as_secs_f64());
         let threshold = self.law.ssthresh();
         if threshold != Bytes::UNLIMITED {
             cx.probe("ssthresh", threshold.as_f64());
@@ -509,6 +543,25 @@ impl<C: CongestionControl> Endpoint for Consumer<C> {
             return Time::NEVER;
         }
         self.send_at.min(self.release_at).min(self.timeout_at).min(self.law.wake())
+    }
+}
+
+/// The next segment.
+enum Taken {
+    /// It waits at this place.
+    Slot(u32),
+    /// Its Interest is in flight already.
+    Joined,
+    /// There is none now.
+    Nothing,
+}
+
+/// A round-trip time.
+#[inline]
+fn measured(rtt: Duration, cx: &mut Cx<'_>) {
+    cx.measured_rtt(rtt);
+    if cx.probing() {
+        cx.probe("rtt", rtt.as_secs_f64());
     }
 }
 

@@ -49,12 +49,16 @@ impl<C: CongestionControl> Consumer<C> {
             // a loop or a missing route does not depend on the rate; the retransmission timer handles it
             return;
         }
-        self.congested(Cause::Refused, self.waiting.get(slot).order, self.flight(), cx);
-        self.ask_again(slot, cx);
-        self.aim();
+        if self.sources.is_some() {
+            self.refused_by_source(slot, cx);
+        } else {
+            self.congested(Cause::Refused, self.waiting.get(slot).order, self.flight(), cx);
+            self.ask_again(slot, cx);
+            self.aim();
+        }
         if self.rate == Rate::UNLIMITED {
             // our choice: further Interests would be refused too, until Data arrive or about one round trip has passed
-            self.pause_until = cx.now() + self.timeout.smoothed().max(OWN_NODE);
+            self.pause_until = cx.now() + self.smoothed_rtt().max(OWN_NODE);
         }
         self.generate(cx);
         self.release(cx);
@@ -64,7 +68,7 @@ impl<C: CongestionControl> Consumer<C> {
     }
 
     /// Queues a segment for retransmission, or gives it up.
-    fn ask_again(&mut self, slot: u32, cx: &mut Cx<'_>) {
+    pub(super) fn ask_again(&mut self, slot: u32, cx: &mut Cx<'_>) {
         if self.waiting.get(slot).tries > self.retries {
             self.waiting.remove(slot);
             cx.count(Count::Missing, 1);

@@ -56,6 +56,12 @@ impl Estimator {
         shorter
     }
 
+    /// Its constants.
+    pub(super) const fn config(&self) -> Timeout {
+        self.config
+    }
+
+    /// The present timeout.
     #[inline]
     pub(super) const fn timeout(&self) -> Duration {
         self.timeout

@@ -33,6 +33,8 @@ pub(super) struct Segment {
     pub(super) tries: u32,
     /// The queue that it is in.
     pub(super) line: Line,
+    /// The source that it is charged to, of laws with a window for each.
+    pub(super) source: u32,
     before: u32,
     after: u32,
 }
@@ -101,6 +103,7 @@ impl Waiting {
             nonce: 0,
             tries: 0,
             line: Line::None,
+            source: 0,
             before: NONE,
             after: NONE,
         };
@@ -164,6 +167,12 @@ impl Waiting {
     #[inline]
     pub(super) fn first(&self, line: Line) -> Option<u32> {
         Some(self.lines[line as usize].first).filter(|&slot| slot != NONE)
+    }
+
+    /// The one behind it in its line.
+    #[inline]
+    pub(super) fn behind(&self, slot: u32) -> Option<u32> {
+        Some(self.slots[slot as usize].after).filter(|&slot| slot != NONE)
     }
 
     /// Number of segments in a queue.
