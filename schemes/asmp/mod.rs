@@ -41,21 +41,21 @@ pub const SCHEME: Scheme = Scheme {
 params! {
     /// Minimum mean time between reports of a receiver.
     interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the abstracts do not say; the feedback counted in SRMCC §5.3.4 fits about one a second";
-    /// Each interval is drawn from as much below and above its mean, as a share of it.
+    /// Half-width of the uniform distribution of each interval around its mean, as a share of the mean.
     spread: f64 = 0.5, within 0.0..=0.9, from "RFC3550 §6.2: 0.5 to 1.5 times";
     /// Maximum share of the session's rate for reports; the interval grows with the group to stay within it.
     report_share: f64 = 0.0375, within 0.0001..=1.0, from "RFC3550 §6.2: receivers have three quarters of 5 %";
-    /// Expected rate of the session, for the share of reports.
+    /// Assumed rate of the session, from which the rate of reports is computed.
     session: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a small video; RFC3550 §6.2 leaves it to the session";
-    /// Size of a report, for the share of reports.
+    /// Assumed size of a report, from which the rate of reports is computed.
     report_size: Bytes = Bytes::new(40), within "1 B"..="65535 B", from "our choice: the size of feedback packets where a scenario sets none";
-    /// The loss rate for the equation of TCP at a receiver.
+    /// Loss rate in the TCP throughput equation at a receiver.
     estimator: Estimator = Estimator::LossFractions, from "our choice: RFC3550 §6.4.1 reports fractions, RFC5348 §5 has events, and the abstracts do not say which; it decides how much ASMP takes";
     /// Gain of the smoothed one-way delay.
     delay_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";
-    /// Return delay over one-way delay at the start, a: RTT = (1 + a)·owd.
+    /// a: initial ratio of the return delay to the one-way delay owd: RTT = (1 + a)·owd.
     factor: f64 = 1.0, within 0.0..=100.0, from "our choice: a path that is the same both ways";
-    /// Whether the factor is calibrated by round-trip times of echoes, or constant.
+    /// Source of the factor: round-trip times of echoes, or a constant.
     calibration: Calibration = Calibration::Echoes, from "our choice: the abstracts say that the round-trip time is inferred from the one-way delay, not how";
     /// Gain of the factor at each echo.
     factor_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";

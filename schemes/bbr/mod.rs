@@ -41,7 +41,7 @@ contract::params! {
     btlbw_rounds: u32 = 10, within 1..=1000, from "BBR00 §4.1.1.2: BtlBwFilterLen";
     /// Window of the minimum round-trip time; at its end the round-trip time is probed.
     rtprop_window: Duration = Duration::from_secs(10), within "10 ms"..="1000 s", from "BBR00 §4.1.2.2, §4.3.5: RTpropFilterLen, ProbeRTTInterval";
-    /// Duration of the small window while the round-trip time is probed, in addition to a round trip.
+    /// Time with the minimum window while the round-trip time is probed, in addition to one round trip.
     probe_rtt: Duration = Duration::from_millis(200), within "0 s"..="10 s", from "BBR00 §4.3.5: ProbeRTTDuration";
     /// Minimum window, in segments.
     min_pipe: f64 = 4.0, within 1.0..=100.0, from "BBR00 §4.2.3.3: BBRMinPipeCwnd";
@@ -57,7 +57,7 @@ contract::params! {
     full_rounds: u32 = 3, within 1..=100, from "BBR00 §4.3.2.2";
     /// Margin by which the pacing rate is below gain × BtlBw. 0 is the draft's form.
     pacing_margin: f64 = 0.01, within 0.0..=0.5, from "LINUX: bbr_pacing_margin_percent; BBR00 §4.2.1 has 0";
-    /// Samples that renew RTprop and its age: only lower ones, or equal ones too, which is the draft's form.
+    /// Samples that renew RTprop and its age: only lower ones, or also equal ones, as in the draft.
     rtprop_refresh: Refresh = Refresh::Lower, from "LINUX: bbr_update_min_rtt; BBR00 §4.1.2.3 has `equal`";
 }
 

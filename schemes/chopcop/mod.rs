@@ -38,13 +38,13 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Links: gain of the mean queue, per Data packet.
     weight: f64 = 0.002, within 0.000001..=1.0, from "our choice: ZHANG14 names random early marking; FJ93 §6: 0.002";
-    /// Links: mean queue below which nothing is marked, as part of its limit.
+    /// Links: mean queue below which no Data are marked, as a share of the queue limit.
     min_th: f64 = 0.25, within 0.0..=1.0, from "our choice: a third of `max_th`; FJ93 §6 has half of it at most";
-    /// Links: mean queue from which on all Data are marked, as part of its limit.
+    /// Links: mean queue at and above which all Data are marked, as a share of the queue limit.
     max_th: f64 = 0.75, within 0.0..=1.0, from "our choice: where Interests are held back too";
-    /// Links: probability of a mark just below that.
+    /// Links: probability of a mark just below `max_th`.
     max_p: f64 = 0.1, within 0.0..=1.0, from "our choice: what later texts on FJ93 recommend";
-    /// Links: part of its limit above which the queue of Data delays Interests.
+    /// Links: queue of Data above which Interests are delayed, as a share of the queue limit.
     threshold: f64 = 0.75, within 0.0..=1.0, from "our choice: MA24 §2.3 has a threshold and no value";
     /// Links: maximum number of Interests that wait per flow.
     queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one";

@@ -41,15 +41,15 @@ contract::params! {
     target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: as PCON";
     /// Links: how long the queueing delay may exceed `target` before the first mark.
     interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: as PCON";
-    /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
+    /// Links: time between the first mark and the second, in intervals; after the n-th mark 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: as PCON";
     /// Links: the packet that is marked.
     mark_at: MarkAt = MarkAt::Enqueue, from "our choice: as PCON";
-    /// Links: a mark is heavy if more than this share of the queue's limit is used.
+    /// Links: share of the queue limit above which a mark is heavy.
     severe: f64 = 0.5, within 0.0..=1.0, from "our choice: MA24 has routers move traffic for severe congestion only, and none in its third scenario";
-    /// Forwarders: part of its share that a next hop loses with a heavy mark, and part of the moved share that it regains.
+    /// Forwarders: fraction of its share that a next hop loses after a heavy mark, and fraction of the moved share that it regains.
     change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
-    /// Forwarders: after this number of intervals without a mark the next hop with the lowest cost regains a part of its share.
+    /// Forwarders: number of intervals without a mark after which the next hop with the lowest cost regains a part of its share.
     recovery_intervals: f64 = 10.0, within 0.0..=100000.0, from "our choice: the abstract has the best path used resiliently";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as PCON";

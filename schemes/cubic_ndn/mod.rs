@@ -40,21 +40,21 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// C: how steep the cubic is, in segments per second cubed.
+    /// C: coefficient of the cubic function, in segments per second cubed.
     c: f64 = 0.4, within 0.001..=100.0, from "NDNTOOLS: 0.4";
     /// Share of the window kept after a mark, a loss or a refusal.
     beta: f64 = 0.7, within 0.1..=0.99, from "NDNTOOLS: 0.7; ndnSIM has 0.8";
     /// Fast convergence: aim lower if the window did not reach its former maximum.
     fast_convergence: bool = false, from "NDNTOOLS: off unless `--fast-conv`";
-    /// Never be slower than Reno would be.
+    /// Reno-friendly region: never be slower than Reno.
     reno_friendly: bool = true, from "NDNTOOLS: always; RFC8312 eq. 4";
     /// Links: acceptable standing queueing delay.
     target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: LIU16 says explicit and no more; marks as SCHNEIDER has them";
     /// Links: how long the queueing delay may exceed `target` before the first mark.
     interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: as SCHNEIDER";
-    /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
+    /// Links: time between the first mark and the second, in intervals; after the n-th mark 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: as SCHNEIDER";
-    /// Links: which packet takes a mark.
+    /// Links: the packet that is marked.
     mark_at: MarkAt = MarkAt::Enqueue, from "our choice: as SCHNEIDER";
 }
 

@@ -53,25 +53,25 @@ params! {
     step_gradient: f64 = 0.2, within 0.0..=1000.0, from "CVIHIS Table 1";
     /// MD: factor by which the gap between packets grows after a loss, at most once per RTT.
     decrease: f64 = 1.1, within 1.0..=100.0, from "CVIHIS Table 1";
-    /// SF: share of the newest in what is smoothed; the rest is history.
+    /// SF: weight of the newest value in exponential smoothing.
     smoothing: f64 = 0.5, within 0.001..=1.0, from "CVIHIS Table 1";
-    /// What is smoothed: the step, or the rate.
+    /// Smoothed quantity: the step, or the rate.
     smoothed: Smoothed = Smoothed::Step, from "our choice: smoothing the rate would halve every step, against one packet for each √RTT of CVIHIS §3.2";
-    /// Whether the decrease after a loss is smoothed, too: as a step of as many packets.
+    /// Whether the decrease after a loss is smoothed, too, as a step of the same number of packets.
     smoothed_decrease: bool = false, from "CVIHIS Table 1: MD increases the gap by 1.10; our choice: at once, though §3.1 smooths quick changes of the rate";
-    /// PF: factor by which the real-time mode pushes minDelay.
+    /// PF: factor by which minDelay is raised in real-time mode.
     push: f64 = 1.05, within 1.0..=2.0, from "CVIHIS Table 1, §3.3";
-    /// The same for the background mode; 1 for none.
+    /// Factor by which minDelay is raised in background mode; 1 for none.
     background_push: f64 = 1.0, within 1.0..=2.0, from "our choice: CVIHIS §4.6 suggests a factor only slightly over one and tests none";
-    /// How often minDelay is pushed, while the command is one that slows down.
+    /// How often minDelay is raised while the command is a decrease.
     push_every: Cadence = Cadence::Packet, from "our choice: CVIHIS §3.3 says continuously, and only when competing is needed; more rarely the real-time mode loses to TCP";
-    /// Packets whose smallest delay is compared with minDelay, to notice a route that became longer; 0 for none.
+    /// Window in packets, whose minimum delay is compared with minDelay to detect a longer route; 0 for none.
     window: u32 = 0, within 0..=100000, from "CVIHIS §4.6 cites it as another kind of solution and tests none; our choice: off";
-    /// With a window: share of maxDelay − minDelay by which that smallest delay must exceed minDelay.
+    /// With a window: share of maxDelay − minDelay by which the minimum delay of the window must exceed minDelay.
     window_threshold: f64 = 0.6, within 0.0..=1000.0, from "our choice: CVIHIS §4.6 says a certain threshold; as edge_5, above which no stream keeps the queue";
-    /// With a window: consecutive windows after which their smallest delay replaces minDelay.
+    /// With a window: number of consecutive windows after which their minimum delay replaces minDelay.
     window_times: u32 = 4, within 1..=1000, from "our choice: CVIHIS §4.6 says a certain number of consecutive times";
-    /// Edge of the lowest area, as all edges in shares of maxDelay − minDelay.
+    /// Upper edge of the lowest area, as a share of maxDelay − minDelay like all edges.
     edge_1: f64 = 0.10, within 0.0..=1.0, from "our choice: printed only in a lost figure; the target area is somewhat below the middle";
     /// Edge between the two areas below the target area.
     edge_2: f64 = 0.25, within 0.0..=1.0, from "our choice: as edge_1";
@@ -81,13 +81,13 @@ params! {
     edge_4: f64 = 0.45, within 0.0..=1.0, from "our choice: as edge_1";
     /// Edge between the two areas above the target area.
     edge_5: f64 = 0.60, within 0.0..=1.0, from "our choice: as edge_1";
-    /// Edge of the highest area.
+    /// Lower edge of the highest area.
     edge_6: f64 = 0.80, within 0.0..=1.0, from "our choice: as edge_1";
-    /// What the two outer areas with gradients command where delay and gradient agree.
+    /// Command of the two outer gradient areas where delay and gradient agree.
     outer: Outer = Outer::Same, from "our choice: CVIHIS §3.2 gives commands 2 and 3 to the areas beside the target and is silent on the outer two";
-    /// What a step is counted in: packets of the stream, or packets of `step_size`, whatever their size.
+    /// Unit of a step: packets of the stream, or packets of `step_size`.
     adapt_by: Unit = Unit::Packets, from "CVIHIS §3.2; bytes are the future work of §5";
-    /// adapt_by = "bytes": size of the packet that a step counts in.
+    /// With adapt_by = "bytes": size of a packet in a step.
     step_size: Bytes = Bytes::new(1500), within "1 B"..="65535 B", from "our choice: the packet of the paper's TCP flows";
     /// Gain of the smoothed round-trip time.
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";

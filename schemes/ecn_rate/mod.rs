@@ -55,11 +55,11 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// T: time between two calculations of a rate.
     interval: Duration = Duration::from_millis(10), within "1 ms"..="10 s", from "our choice: RCP: 10 ms";
-    /// a: gain of the capacity that is not used.
+    /// a: gain of the unused capacity.
     a: f64 = 0.4, within 0.0..=10.0, from "our choice: RCP: 0.4";
     /// b: gain of the queue.
     b: f64 = 0.4, within 0.0..=10.0, from "our choice: RCP: 0.4";
-    /// η: share of a link that is to be used.
+    /// η: target utilisation of a link.
     eta: f64 = 0.95, within 0.01..=1.0, from "our choice: RCP: 0.95";
     /// Minimum rate of a link, as a share of its capacity.
     min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
@@ -67,11 +67,11 @@ contract::params! {
     initial_share: f64 = 0.5, within 0.000001..=1.0, from "our choice: RCP leaves it open";
     /// Gain of the mean round-trip time, per Interest.
     rtt_gain: f64 = 0.02, within 0.001..=1.0, from "our choice: RCP: 0.02";
-    /// Round-trip time before anybody has told one.
+    /// Round-trip time before the first sample.
     initial_rtt: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice";
     /// Consumers: rate before the first Data.
     initial_rate: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a new consumer starts slowly until Data carry a rate";
-    /// Forwarders: part of the Interests that go to other next hops than the best.
+    /// Forwarders: share of the Interests sent to next hops other than the best.
     probing: f64 = 0.01, within 0.0..=1.0, from "our choice: rates of next hops that nobody takes would never be heard of";
 }
 

@@ -33,17 +33,17 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Links: gain of the mean Interest queue, on the new value.
+    /// Links: weight of the new value in the mean Interest queue.
     weight: f64 = 0.2, within 0.001..=1.0, from "our choice: REN16's abstract has the length of the queue monitored; a mean of some Interests";
     /// Links: maximum number of Interests that wait per link.
     queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one";
-    /// Links: mean queue from which on a link is busy, as part of `queue_limit`.
+    /// Links: mean queue at and above which a link is busy, as a share of `queue_limit`.
     busy: f64 = 0.2, within 0.0..=1.0, from "our choice: three levels need two thresholds, of which no source gives a value";
-    /// Links: mean queue from which on a link is congested, as part of `queue_limit`.
+    /// Links: mean queue at and above which a link is congested, as a share of `queue_limit`.
     congested: f64 = 0.6, within 0.0..=1.0, from "our choice: as `busy`";
     /// Consumers: segments added per Data while the path is free.
     step: f64 = 1.0, within 0.001..=100.0, from "our choice: MA24 §2.1 has a multiplicative increase; one per Data doubles a window per round";
-    /// Consumers: share of the window kept where the path is congested, or after a loss or a refusal.
+    /// Consumers: share of the window kept if the path is congested, or after a loss or a refusal.
     beta: f64 = 0.5, within 0.01..=1.0, from "our choice: MA24 §2.1 has a multiplicative decrease; half, as Reno";
     order busy <= congested;
 }

@@ -55,13 +55,13 @@ contract::params! {
     step: Step = Step::Change, from "our choice: VARIANT; level: MA24 §6.2.2, the step is calculated on the level of network congestion";
     /// Links: maximum reduction that Data carries.
     max_cut: f64 = 0.1, within 0.0..=0.99, from "our choice: chosen in a model; the abstract has windows constrained moderately";
-    /// Forwarders: part of its share that a next hop loses with a reduction.
+    /// Forwarders: fraction of its share that a next hop loses after a reduction.
     change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
-    /// Forwarders: additional part per unit of the cut.
+    /// Forwarders: additional fraction per unit of the reduction.
     cut_gain: f64 = 0.1, within 0.0..=1.0, from "our choice: chosen in a model";
-    /// Forwarders: Interests without another next hop are shaped.
+    /// Forwarders: whether Interests without another next hop are shaped.
     shaping: bool = true, from "LI23B: multipath forwarding or Interest shaping";
-    /// Forwarders: number of measurements for which shaping continues after the last cut.
+    /// Forwarders: number of measurement intervals for which shaping continues after the last reduction.
     shaping_intervals: f64 = 2.0, within 0.1..=1000.0, from "our choice: until a look finds no congestion, which is heard of by there being no cut";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as PCON";

@@ -42,7 +42,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// Packets that are sent within this time form a group, and those that arrive within it after a wait.
+    /// Packets sent within this time form a group, and so do packets that arrive within it after a wait.
     burst_time: Duration = Duration::from_millis(5), within "1 us"..="1 s", from "GCC02 §5.2, Table 1";
     /// Maximum time over which packets that arrive in a burst join one group.
     max_group_time: Duration = Duration::from_millis(100), within "1 us"..="10 s", from "our choice: GCC02 has no limit, and while a queue drains at more than 200 packets per second no group would ever end";
@@ -52,7 +52,7 @@ params! {
     e0: f64 = 0.1, within 0.0..=1000.0, from "GCC02 §5.3, Table 1";
     /// Gain of the measurement noise at 30 groups per second.
     chi: f64 = 0.01, within 0.001..=0.1, from "GCC02 §5.3, Table 1: within 0.001 and 0.1; our choice of the value: the geometric middle";
-    /// The trend is multiplied by the number of variations seen, at most by this number, before it is compared with the threshold; 1 compares the trend itself.
+    /// Maximum factor of the trend before its comparison with the threshold. The factor is the number of delay variations so far.
     max_deltas: u32 = 60, within 1..=1000, from "our choice: as deployed; GCC02 §5.4 compares the trend itself, which groups of 5 ms exceed only when the sending rate is three times the capacity";
     /// Initial threshold of over-use.
     del_var_th: Duration = Duration::from_micros(12_500), within "1 us"..="10 s", from "GCC02 §5.4, Table 1";
@@ -74,29 +74,29 @@ params! {
     eta: f64 = 1.08, within 1.0..=1000.0, from "GCC02 §5.5";
     /// Packets that are added per response time, near convergence.
     additive_packets: f64 = 0.5, within 0.0..=1000.0, from "GCC02 §5.5";
-    /// Time that over-use takes to be detected: what the response time has beyond the round-trip time.
+    /// Detection time of over-use: response time minus round-trip time.
     reaction_time: Duration = Duration::from_millis(100), within "0 s"..="10 s", from "GCC02 §5.5";
     /// The delay-based rate is at most this multiple of the receive rate.
     max_over_received: f64 = 1.5, within 1.0..=1000.0, from "GCC02 §5.5";
     /// T: window of the receive rate.
     receive_window: Duration = Duration::from_millis(500), within "1 ms"..="10 s", from "GCC02 §5.5, Table 1: 0.5 to 1 s; our choice of the value: the quickest";
-    /// Share of history in the average receive rate at over-use.
+    /// Weight of the old value in the average receive rate at over-use.
     average_smoothing: f64 = 0.95, within 0.0..=0.999, from "GCC02 §5.5";
-    /// Standard deviations around that average that count as near convergence.
+    /// Distance from that average, in standard deviations, up to which the rate is near convergence.
     convergence_sigmas: f64 = 3.0, within 0.0..=1000.0, from "GCC02 §5.5";
     /// Minimum variance around that average, divided by the average.
     min_normalised_variance: Rate = Rate::from_bps(400), within "0 bit/s"..="1000 Gbit/s", from "our choice: as deployed; GCC02 §5.5 asks for valid statistics, and one sample has no deviation";
     /// Maximum time between reports of the receiver. Over-use is reported at once.
     feedback_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "GCC02 §3: per frame, or up to 100 ms";
-    /// Below this loss ratio the loss-based rate grows.
+    /// Loss ratio below which the loss-based rate grows.
     low_loss: f64 = 0.02, within 0.0..=1.0, from "GCC02 §6";
-    /// Above this loss ratio it falls.
+    /// Loss ratio above which the loss-based rate is reduced.
     high_loss: f64 = 0.1, within 0.0..=1.0, from "GCC02 §6";
     /// Factor by which the loss-based rate grows per report.
     loss_growth: f64 = 1.05, within 1.0..=1000.0, from "GCC02 §6";
-    /// Share of the loss ratio by which it falls.
+    /// Share of the loss ratio by which the loss-based rate is reduced.
     loss_cut: f64 = 0.5, within 0.0..=1.0, from "GCC02 §6";
-    /// Packets over which a loss ratio is taken: reports of fewer are put together.
+    /// Minimum number of packets per loss ratio: reports of fewer packets are combined.
     loss_packets: u32 = 20, within 1..=100000, from "our choice: as deployed; among fewer than ten packets one lost packet would be more than high_loss";
     /// Gain of the smoothed round-trip time.
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";

@@ -53,13 +53,13 @@ contract::params! {
     interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 0.1 s";
     /// Gain of the sizes of packets.
     size_gain: f64 = 0.125, within 0.001..=1.0, from "CCNEW: 1/8";
-    /// Size of an Interest before the first.
+    /// Assumed size of an Interest before the first one.
     interest: Bytes = Bytes::new(40), within "1 B"..="10000 B", from "CCNEW: 40 bytes";
     /// Maximum number of Interests that wait per link.
     queue_limit: u32 = 100, within 1..=1000000, from "CCNEW: 100";
     /// Queue management of the Interest queue.
     queue: Queue = Queue::DropTail, from "CCNEW: all three, drop-tail by default";
-    /// Rejected Interests are answered with a NACK; otherwise they are dropped.
+    /// Whether rejected Interests are answered with a NACK; otherwise they are dropped.
     nacks: bool = true, from "CCNEW: a switch; WRNOR13 proposes NACKs";
     /// PIE: interval of the update of its probability.
     pie_update_interval: Duration = Duration::from_millis(30), within "1 ms"..="10 s", from "CCNEW: 30 ms";

@@ -38,19 +38,19 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Routers: bytes that a flow is served per round, and the maximum credit of a flow.
+    /// Routers: bytes of a flow that are served per round, and the maximum credit of a flow.
     quantum: Bytes = Bytes::new(10_000), within "1 B"..="1000000 B", from "CCNPL: 80 000 bit, for both";
     /// Routers: maximum number of Interests that wait per flow.
     queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one; per flow, as CGM12 is robust against receivers that misbehave";
-    /// Receivers: how many round-trip times the timer looks back on.
+    /// Receivers: number of round-trip times from which the timer is computed.
     samples: u32 = 30, within 1..=10000, from "CCNPL: 30, as ICP";
-    /// Receivers: where the timer stands between the minimum (0) and the maximum (1) of them.
+    /// Receivers: position of the timer between the minimum (0) and the maximum (1) of them.
     delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8, as ICP";
-    /// Receivers: the timer before this number of samples exists; the window is not reduced before either.
+    /// Receivers: the timer before this number of samples exists; until then the window is not reduced.
     initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: as our ICP";
     /// Receivers: segments added per window of Data.
     eta: u32 = 1, within 1..=1000, from "CCNPL: 1, as ICP";
-    /// Receivers: share of the window kept.
+    /// Receivers: share of the window kept after a timeout.
     beta: f64 = 0.5, within 0.01..=0.99, from "CCNPL: a half, rounded down, as ICP";
 }
 

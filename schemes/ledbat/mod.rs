@@ -33,7 +33,7 @@ contract::params! {
     gain: f64 = 1.0, within 0.001..=1.0, from "RFC6817 §2.5: 1 or less, so that growth is never faster than Reno's";
     /// Segments by which the window can exceed the data in flight.
     allowed_increase: f64 = 1.0, within 0.001..=100.0, from "RFC6817 §2.5";
-    /// Minutes whose minimum delay makes the base delay.
+    /// Number of minutes over which the base delay is the minimum.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
     /// Number of samples, none older than a round trip, whose minimum is the current delay.
     current_filter: u32 = 4, within 1..=1000, from "our choice: RFC6817 §3.1.2 leaves the filter open; the minimum of four is not moved by a delayed acknowledgement";

@@ -43,9 +43,9 @@ contract::params! {
     first_wait: f64 = 2.0, within 0.0..=1000.0, from "LEDBATPP §4.4";
     /// Number of round trips for which the window is held at its minimum.
     freeze: f64 = 2.0, within 0.0..=1000.0, from "LEDBATPP §4.4";
-    /// Time to the next slowdown over the time that the last one took.
+    /// Ratio of the time to the next slowdown to the duration of the last one.
     interval: f64 = 9.0, within 0.0..=1000.0, from "LEDBATPP §4.4: at most a tenth of the capacity is lost";
-    /// Minutes whose minimum round-trip time is that of an empty queue.
+    /// Number of minutes over which the base round-trip time is the minimum.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
     /// Number of samples, none older than a round trip, whose minimum is the current round-trip time.
     current_filter: u32 = 4, within 1..=1000, from "our choice: as for LEDBAT, the minimum of four is not moved by a delayed acknowledgement";

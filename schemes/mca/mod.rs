@@ -43,13 +43,13 @@ params! {
     leave: f64 = 1.0, within 0.0..=1000.0, from "MCA §2.2";
     /// Unit of the accumulation: a fluid, or whole packets.
     accumulation: Form = Form::Fluid, from "our choice: whole packets leave no residue to carry, and each epoch then raises the baseline";
-    /// Residue after an early control packet: none, or the part that its earliness does not explain.
+    /// Residue after an early control packet: zero, or the part that its earliness does not explain.
     early: Early = Early::Zero, from "MCA §2.2; our choice: the other form, with which no sequence of epochs raises the baseline";
-    /// When accumulation is indicated: with every control packet while congested, or once per epoch.
+    /// When accumulation is indicated: with every control packet during congestion, or once per epoch.
     indication: Cadence = Cadence::PerControlPacket, from "our choice: once per epoch lets queues overflow that would not otherwise";
-    /// Control packets: data packets with a flag, or separate packets in a class of their own, where they find no queue.
+    /// Control packets: data packets with a flag, or separate packets in a class of their own that bypasses queues.
     control: Control = Control::InBand, from "MCA §2.2; §2.1 for out_of_band";
-    /// Time between control packets; never more than one per data packet.
+    /// Minimum time between control packets; at most one per data packet.
     control_interval: Duration = Duration::from_millis(20), within "1 ms"..="10 s", from "our choice: the published counts of indications need more than one control packet per round trip";
     /// Minimum time over which a receiver measures the rate that converts lateness to bytes; the smoothed round-trip time if that is longer.
     rate_window: Duration = Duration::from_millis(50), within "1 ms"..="10 s", from "our choice: shorter ones hold too few packets";

@@ -66,7 +66,7 @@ params! {
     counting: Counting = Counting::Received, from "our choice: KATO §3.1 says received; those that pass would hide the overload from the law";
     /// Treatment of an Interest that exceeds the bucket.
     policing: Policing = Policing::Drop, from "our choice: KATO names no refusal";
-    /// R is never above C. Without this the rate of a link that is no bottleneck grows without bound.
+    /// Whether R is limited to C. Without this limit the rate of a link that is no bottleneck grows without bound.
     capped: bool = true, from "our choice: no source says so; Figures 3 and 4 of KATO show at most C";
     /// Minimum R, as a share of C.
     min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";

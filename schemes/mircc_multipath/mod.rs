@@ -67,7 +67,7 @@ params! {
     initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: as for one path";
     /// Classes of a flow: the second class first, or everything in the first class.
     classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice: the other form, to compare with";
-    /// Each path gets at least this share of a flow's Interests, so that its rates stay known.
+    /// Minimum share of a flow's Interests on each path, which keeps the rates of all paths known.
     min_path_share: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data says nothing";
     /// A path offers no rate after this time without Data.
     path_timeout: Duration = Duration::from_secs(2), within "10 ms"..="1000 s", from "our choice: the usual lifetime of an Interest";

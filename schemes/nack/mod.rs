@@ -40,21 +40,21 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Limit of a face: pending Interests, their rate, or none.
     limit: Form = Form::Window, from "YIC: window or rate; CAWKA runs both";
-    /// Assumed round-trip time of a face: its limit is capacity times this, in packets.
+    /// Assumed round-trip time of a face. The limit is capacity × this time, in packets.
     rtt: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "CAWKA: 0.1 s in the congestion scenarios";
-    /// Additional bytes per Data packet in the limit: those of its Interest.
+    /// Bytes that the limit adds to each Data packet for its Interest.
     interest: Bytes = Bytes::new(40), within "0 B"..="10000 B", from "CAWKA: 40 bytes";
-    /// Limits adapt to the Data and the NACKs of their face.
+    /// Whether limits adapt to the Data and the NACKs of their face.
     adapt: bool = false, from "YIC: the branch congestion";
     /// With `adapt`: maximum limit, in multiples of capacity × measured round-trip time.
     rtts: f64 = 1.0, within 0.01..=100.0, from "YIC: 1";
-    /// Interests are refused early and at random when the queue of their Data grows.
+    /// Whether Interests are refused early and at random when the queue of their Data grows.
     early: bool = false, from "YIC: the branch congestion";
-    /// With `early`: mean queue below which nothing is refused, in packets.
+    /// With `early`: mean queue below which no Interest is refused, in packets.
     early_min_th: f64 = 5.0, within 0.0..=100000.0, from "YIC: 5";
-    /// With `early`: mean queue from which on everything is refused, in packets.
+    /// With `early`: mean queue at and above which every Interest is refused, in packets.
     early_max_th: f64 = 15.0, within 0.0..=100000.0, from "YIC: 15";
-    /// With `early`: probability of a refusal just below that.
+    /// With `early`: probability of a refusal just below `early_max_th`.
     early_max_p: f64 = 0.02, within 0.0..=1.0, from "YIC: 0.02";
     /// With `early`: gain of the mean, for each Interest.
     early_weight: f64 = 0.002, within 0.000001..=1.0, from "YIC: 0.002, for each packet that the queue takes";

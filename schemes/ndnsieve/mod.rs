@@ -39,17 +39,18 @@ pub const SCHEME: Scheme = Scheme {
 params! {
     /// literal: every sentence of the paper. calibrated: the reading whose results are close to the paper's. Each rule below can be set separately.
     profile: Profile = Profile::Calibrated, from "our choice: the literal reading loses packets and swings, which the paper's figures do not";
-    /// th1: a link is congested when its load is above this.
+    /// th1: load above which a link is congested.
     th1: f64 = 0.85, within 0.0..=10.0, from "SIEVE Table 3";
-    /// th2: congestion is severe when the occupancy of the queue is above this.
+    /// th2: occupancy of the queue above which congestion is severe.
     th2: f64 = 0.9, within 0.01..=1.0, from "SIEVE Table 3";
     /// Reference of th2: the queue limit, or the packets of `severe`.
     level: Level = Level::Profile, from "our choice: literal takes the limit of 500 packets, of which 450 are 0.4 s at 10 Mbit/s; calibrated takes packets";
-    /// Backlog in packets above which congestion is severe, if `level` is packets: occupancy is then th2 · q / this, at most 1; with 0 any waiting packet is severe.
+    /// Backlog in packets above which congestion is severe, if `level` is packets: occupancy is then th2 · q / this, at most 1; with 0 any
+    /// waiting packet is severe.
     severe: u32 = 3, within 0..=1000000, from "our choice: MODEL; the queue that keeps a link busy while windows move by one. 0: NFD's send queue length is in bytes, and one Data packet has more than th2 · 500";
     /// Time of the decision on severity.
     detection: Detection = Detection::Profile, from "our choice: SIEVE §5.1 speaks of a detection period and gives none; literal decides at every departure";
-    /// Detection period, where there is one: severity in the next is decided by the minimum queue in this.
+    /// Detection period, if `detection` has one: the minimum queue in a period decides severity in the next.
     detection_period: Duration = Duration::from_millis(20), within "1 us"..="1000 s", from "our choice: MODEL; bursts are shorter";
     /// Event that changes a window by one.
     steps: Steps = Steps::Profile, from "our choice: SIEVE eq. 4 and 5 count with k, which may be Data or rounds; literal takes Data";

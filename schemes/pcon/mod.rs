@@ -48,11 +48,11 @@ contract::params! {
     target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "SCHNEIDER, RFC8289 §4.4: 5 ms";
     /// Links: how long the queueing delay may exceed `target` before the first mark.
     interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "SCHNEIDER, RFC8289 §4.3: 100 ms";
-    /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
+    /// Links: time between the first mark and the second, in intervals; after the n-th mark 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "SCHNEIDER: 1.1";
     /// Links: the packet that is marked.
     mark_at: MarkAt = MarkAt::Enqueue, from "SCHNEIDER: the next that the strategy sends there; our choice of the other: the consumer hears of it sooner by a queue";
-    /// Forwarders: part of its share that a next hop loses with a mark; with an Interest that expires, an absolute share.
+    /// Forwarders: fraction of its share that a next hop loses after a mark; after the expiry of an Interest, an absolute share.
     change: f64 = 0.02, within 0.0..=1.0, from "SCHNEIDER: CHANGE_PER_MARK, 0.02";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "SCHNEIDER: PROBING_PERCENTAGE, 0.001";
@@ -64,7 +64,7 @@ contract::params! {
     retransmissions: Retransmissions = Retransmissions::Suppressed, from "SCHNEIDER: what the code does; our choice of the other: what its comments mean";
     /// Consumers: growth of the window.
     window: Window = Window::Bic, from "SCHNEIDER: BIC; NDNSIM: AIMD unless told otherwise, BIC, CUBIC";
-    /// Consumers: share of the window kept.
+    /// Consumers: share of the window kept after a congestion event.
     beta: f64 = 0.5, within 0.01..=0.99, from "SCHNEIDER: 0.5 (BIC); NDNSIM: 0.5 for AIMD, 0.8 for BIC and CUBIC";
     /// Consumers: marks that reduce the window.
     marks: Marks = Marks::Each, from "SCHNEIDER: each, since CoDel spaces them; NDNSIM: one in 1.5 windows";

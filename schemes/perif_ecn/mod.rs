@@ -37,7 +37,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// Occupancy of the queue from which a router notifies.
+    /// Occupancy of the queue at and above which a router sends notifications.
     threshold: f64 = 0.5, within 0.0..=1.0, from "our choice: no value is public; the level that SRMCC, Table 1 takes for heavy congestion";
     /// Share of the group's present rate that a router suggests.
     keep: f64 = 0.95, within 0.0..=1.0, from "our choice: no value is public; with it trial runs kept nearest to the feedback counted in SRMCC §5.3.4";
@@ -57,7 +57,7 @@ params! {
     probe_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time, and one answer a second does not show beside the notifications";
     /// The most distant receiver has left after this number of unanswered requests; all receivers are then asked.
     max_unanswered: u32 = 3, within 1..=1000, from "our choice: answers may be lost";
-    /// Maximum age of the packet that feedback is about; older feedback is not applied.
+    /// Maximum age of the packet that feedback is about; older feedback is ignored.
     max_age: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than a packet waits in a few full queues";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";

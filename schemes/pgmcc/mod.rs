@@ -38,7 +38,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// Up to this window, in packets, it grows by one packet for each one acknowledged.
+    /// Window, in packets, up to which it grows by one packet for each acknowledged packet.
     ssthresh: f64 = 4.0, within 1.0..=10000.0, from "PGMCC; OPENPGM";
     /// Number of later packets acknowledged after which a missing packet is lost.
     dupacks: u32 = 3, within 1..=31, from "PGMCC";

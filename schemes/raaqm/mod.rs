@@ -42,13 +42,13 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Segments added per window of Data.
     eta: f64 = 1.0, within 0.001..=1000.0, from "HICN, CCNPL: 1";
-    /// Share of the window kept.
+    /// Share of the window kept after a reduction.
     beta: f64 = 0.8, within 0.01..=0.99, from "HICN: 0.8; CCNPL: 0.5, in its examples 0.8 and 0.99";
     /// Probability of a reduction at the minimum round-trip time of the path.
     p_min: f64 = 0.00001, within 0.0..=1.0, from "HICN, CCNPL: 10⁻⁵";
     /// Additional probability at the maximum round-trip time of the path.
     delta_p: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5, in its examples 0.2 and 0.02";
-    /// Number of round-trip times per path; before that number is reached the path causes no reduction.
+    /// Number of round-trip times per path; with fewer samples the path causes no reduction.
     samples: u32 = 30, within 1..=10000, from "HICN, CCNPL: 30";
     /// Maximum window, in segments.
     max_window: u32 = 512, within 1..=1000000, from "HICN: 512";

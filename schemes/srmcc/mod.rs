@@ -50,7 +50,8 @@ params! {
     oth1: f64 = 0.25, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
     /// Occupancy up to which a queue is moderately occupied.
     oth2: f64 = 0.5, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
-    /// Share of the way from the minimum to the maximum candidate rate. From 1/3 on the rate could no longer fall while one queue is full and another empty.
+    /// Position of the rate between the minimum (0) and the maximum (1) candidate rate. With 1/3 or more the rate could not fall while one
+    /// queue is full and another empty.
     gamma: f64 = 0.15, within 0.0..=0.333, from "SRMCC §4.3, eq. 10, Table 1";
     /// Round-trip times between two adaptations of the rate, and between two messages of a receiver.
     cycle: f64 = 4.0, within 0.25..=100.0, from "SRMCC §5.1, Table 1";
@@ -64,35 +65,35 @@ params! {
     ceiling: f64 = 16.0, within 1.0..=1000000.0, from "our choice: the paper has none; where the source's own link is the bottleneck no router sees a queue, and the rate would double for ever";
     /// Round-trip time before the first sample.
     initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the paper gives none";
-    /// Where the round-trip time comes from: samples, queueing included, or `initial_rtt` for ever.
+    /// Round-trip time: samples, with queueing delay, or always `initial_rtt`.
     rtt: Rtt = Rtt::Measured, from "our choice: the paper is silent; the published counts of messages fit a time that includes queueing";
     /// Gain of the smoothed round-trip time.
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";
-    /// When a router samples its queues: as a packet joins them, or when a message passes.
+    /// When a router samples its queues: when a packet joins them, or when a message passes.
     sampling: Sampling = Sampling::Enqueue, from "our choice: the paper is silent, and a weight of 0.9 means now only if samples are many";
-    /// Occupancy counts the packet that is being transmitted.
+    /// Whether occupancy counts the packet in transmission.
     in_service: bool = false, from "our choice: the paper's simulator does not count it";
-    /// A queue with an average of no more packets than this counts as empty.
+    /// Average length, in packets, up to which a queue counts as empty.
     empty: f64 = 0.5, within 0.0..=1000.0, from "our choice: the average of eq. 1 never comes back to the 0 that eq. 5 asks for";
-    /// What the maximum candidate rate follows: the least occupied queue of the tree, or, as the other rate, the most occupied.
+    /// Queue that determines the maximum candidate rate: the least occupied of the tree, or, as for the other rate, the most occupied.
     o_min: Least = Least::Leaf, from "our choice: SRMCC §4.2 names the minimum; with the same for both, γ would have no effect";
-    /// The fair share limits also the doubling while a queue is empty.
+    /// Whether the fair share also limits the doubling while a queue is empty.
     clamp_empty: bool = false, from "our choice: SRMCC §4.2.1, eq. 6, stands without the limit of eq. 4";
-    /// A router forgets what it folded once it has passed it on.
+    /// Whether a router clears its aggregate after sending it.
     reset: bool = true, from "our choice: without it the extremes of the past would stay for ever";
-    /// When a router passes on what it folded: as soon as all its known children spoke, or when `wait` is over.
+    /// When a router sends its aggregate: when all known children have reported, or when `wait` is over.
     aggregate: Aggregate = Aggregate::WhenAll, from "our choice: SRMCC §3.2 says after a period of time";
-    /// Longest wait for a router's children, in adaptation cycles.
+    /// Maximum wait for a router's children, in adaptation cycles.
     wait: f64 = 1.0, within 0.0..=100.0, from "our choice: SRMCC §3.2 says after a period of time";
     /// Number of silent adaptation cycles after which a router no longer waits for a child.
     forget: f64 = 3.0, within 1.0..=1000.0, from "our choice: the paper is silent";
-    /// Share of an adaptation cycle that must have passed since the last message or adaptation when all known children spoke.
+    /// Minimum share of an adaptation cycle since the last message or adaptation, if all known children have reported.
     slack: f64 = 0.9, within 0.1..=1.0, from "our choice: with a clock of their own, routers and source would add up to a cycle of delay each, for ever";
-    /// Adaptation cycles of silence after which the rate is halved, and again after each further one.
+    /// Number of adaptation cycles without a message after which the rate is halved, and halved again after each further one.
     misses: u32 = 3, within 1..=1000, from "our choice: the paper is silent, and silence may be congestion";
     /// A message is stale when its round is older than the latest by more than this number.
     stale: u32 = 8, within 1..=1000000, from "our choice: the paper has no rounds";
-    /// Share of the unicast packets that a router looks at to count flows.
+    /// Share of the unicast packets that a router samples to count flows.
     sampled: f64 = 1.0, within 0.0001..=1.0, from "our choice: SRMCC §3.2 samples at random and does not say how often; all of them spare a scenario the noise";
     /// Time after which a flow without packets is no longer counted.
     window: Duration = Duration::from_secs(2), within "1 ms"..="1000 s", from "our choice: at a tenth of the packets, a tenth of 2 Mbit/s is then missed less than once in a hundred times";

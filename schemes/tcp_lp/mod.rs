@@ -33,23 +33,24 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Weight of a new sample of the one-way delay.
     gamma: f64 = 0.125, within 0.001..=1.0, from "KK03 §III, LINUXLP: γ = 1/8";
-    /// Share of the range of delays at which congestion is inferred.
+    /// Position of the threshold of early congestion indication between the minimum (0) and the maximum (1) delay.
     delta: f64 = 0.15, within 0.001..=1.0, from "KK03 §III, LINUXLP: δ = 0.15";
-    /// Round trips of the inference phase.
+    /// Duration of the inference phase, in round trips.
     inference: f64 = 3.0, within 0.0..=1000.0, from "KK03 §III, LINUXLP: three round trips";
-    /// Only a segment that left after the last cut gives a sign.
+    /// Whether only segments sent after the last reduction can indicate congestion.
     after_cut: bool = true, from "our choice: as for marks, one window of data is reacted to once (RFC3168 §6.1.2); what left before the cut tells nothing of it";
-    /// Only a sample that is itself above the threshold is a sign.
+    /// Whether only a sample that is itself above the threshold indicates congestion.
     fresh: bool = true, from "our choice: after a cut the smoothed delay falls late, and a queue that is gone would count as a second sign; LINUXLP moves its thresholds at each sign instead, so that only a delay that still grows is another";
-    /// Whose delay a sample is: the newest segment that an acknowledgement covers, or the one whose timestamp it echoes.
+    /// Segment whose delay is a sample: the newest that an acknowledgement covers, or the one whose timestamp is echoed.
     sample: Sample = Sample::Newest, from "LINUXLP: echoed; our choice of the other: what an acknowledgement waited for a second segment, or for its timer, is not taken for a queue";
-    /// sample = "newest": where more than this share of acknowledgements cover two segments, one that covers one has waited for its timer, and is no sample.
+    /// With sample = "newest": share of acknowledgements that cover two segments. Above it, one that covers a single segment was delayed,
+    /// and is no sample.
     pairs: f64 = 0.5, within 0.0..=1.0, from "our choice: a receiver that delays acknowledges at least every second segment (RFC5681 §4.2), so that most cover two";
     /// Weight of an acknowledgement in that share.
     pairs_weight: f64 = 0.125, within 0.001..=1.0, from "our choice: as γ";
-    /// Segments in flight from which an acknowledgement counts for that share.
+    /// Minimum number of segments in flight for an acknowledgement to count in that share.
     pairs_flight: f64 = 4.0, within 1.0..=1000.0, from "our choice: two pairs; with less in flight a second segment may not be on its way";
-    /// Take early signs in slow start as well.
+    /// Whether early congestion indications are obeyed in slow start, too.
     early_in_slow_start: bool = false, from "our choice: KK03 gives a policy of congestion avoidance, and without a loss the maximum delay is not known; LINUXLP takes them";
 }
 

@@ -46,19 +46,19 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// Maximum round-trip time of the group at the start, before anybody was heard; the first rate is one packet in that time.
+    /// Maximum round-trip time of the group before the first feedback; the initial rate is one packet in that time.
     initial_rtt: Duration = Duration::from_millis(500), within "1 ms"..="60 s", from "RFC4654 §3.1";
-    /// Share of the maximum round-trip time that a feedback round without a greater one leaves.
+    /// Factor by which the maximum round-trip time is reduced after a feedback round without a greater one.
     rtt_decay: f64 = 0.9, within 0.0..=1.0, from "RFC4654 §3.2";
-    /// Granularity of clocks: the maximum round-trip time is at least this much more than the time between packets.
+    /// Granularity of clocks: minimum difference between the maximum round-trip time and the time between packets.
     clock: Duration = Duration::from_millis(1), within "1 ms"..="1 s", from "our choice: RFC4654 §3.2 leaves it open, and timestamps are in milliseconds";
     /// Duration of a feedback round, in maximum round-trip times.
     round: f64 = 6.0, within 1.0..=1000.0, from "RFC4654 §3.4";
     /// A feedback round without feedback ends after this multiple of its duration.
     round_limit: f64 = 2.0, within 1.0..=1000.0, from "RFC4654 §3.4";
-    /// g: feedback suppresses that of receivers that could take more than 1 − g times its rate.
+    /// g: feedback suppresses that of receivers with more than 1 − g times its rate.
     slack: f64 = 0.1, within 0.0..=0.99, from "RFC4654 §3.4";
-    /// N: receivers that the timers of a feedback round are made for.
+    /// N: number of receivers for which the feedback timers are scaled.
     receivers: f64 = 10000.0, within 2.0..=1e12, from "RFC4654 §4.5";
     /// Number of feedback rounds for which the rate does not increase after the limiting receiver has left.
     pause: f64 = 1.0, within 0.0..=1000.0, from "RFC4654 §3.3";
@@ -74,21 +74,21 @@ params! {
     max_packet_interval: Duration = Duration::from_secs(8), within "1 ms"..="60 s", from "RFC4654 §3.3";
     /// Slow start: a receiver without a loss reports this multiple of the rate at which data arrive.
     slowstart_factor: f64 = 2.0, within 1.0..=10.0, from "RFC4654 §3.6";
-    /// q of the limiting receiver: share of the round-trip time that a measurement leaves.
+    /// q of the limiting receiver: weight of the old value in its smoothed round-trip time.
     limiting_q: f64 = 0.9, within 0.0..=0.999, from "RFC4654 §4.3.2";
     /// q of the other receivers.
     q: f64 = 0.5, within 0.0..=0.999, from "RFC4654 §4.3.2";
     /// Round-trip times over which the receive rate is measured.
     rate_window: f64 = 3.0, within 1.0..=100.0, from "RFC4654 §4.3.4 says 2 to 4; our choice: the middle";
-    /// n: closed intervals between loss events that count.
+    /// n: number of closed loss intervals in the average.
     intervals: u32 = 8, within 1..=64, from "RFC4654 §5.4";
-    /// Old intervals count less while no loss comes for long; optional in the RFC.
+    /// Whether old loss intervals are discounted during a long time without loss; optional in the RFC.
     discounting: bool = false, from "RFC4654 §5.5; our choice: off, since the RFC leaves it optional";
     /// Minimum share of its weight that an old interval keeps when it is discounted.
     discount_threshold: f64 = 0.5, within 0.0..=1.0, from "RFC4654 §5.5";
     /// A receiver forgets its losses after this number of maximum round-trip times without data.
     forget_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §4; our choice: it is the maximum round-trip time, because that covers the time between packets";
-    /// A receiver reports no less than this, the minimum that the rate field can say.
+    /// Minimum rate that a receiver reports, which is the minimum of the rate field.
     min_reported_rate: Rate = Rate::from_bps(100), within "100 bit/s"..="400 Gbit/s", from "our choice: RFC4654 §4 leaves it to the application; this is no floor";
     /// A receiver leaves after this time with a calculated rate below `min_reported_rate`.
     leave_after: Duration = Duration::from_secs(120), within "1 ms"..="86400 s", from "RFC4654 §4";

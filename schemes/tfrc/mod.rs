@@ -40,35 +40,35 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// q: share of the smoothed round-trip time that a sample leaves.
+    /// q: weight of the old value in the smoothed round-trip time.
     q: f64 = 0.9, within 0.0..=0.999, from "RFC5348 §4.3";
     /// First expiry of the nofeedback timer.
     first_timer: Duration = Duration::from_secs(2), within "1 ms"..="60 s", from "RFC5348 §4.2";
     /// Initial rate: min(4 packets, max(2 packets, this number of bytes)) per round-trip time.
     initial_window: Bytes = Bytes::new(4380), within "1 B"..="1 MB", from "RFC5348 §4.2";
-    /// Nofeedback timer in round-trip times, or the time of two packets if that is longer.
+    /// Nofeedback timer, in round-trip times; at least the time of two packets.
     timer_rtts: f64 = 4.0, within 1.0..=1000.0, from "RFC5348 §4.3";
     /// Maximum time between packets, which is the minimum rate.
     t_mbi: Duration = Duration::from_secs(64), within "1 ms"..="1000 s", from "RFC5348 §4.3";
-    /// Share of the reported receive rate that counts after a loss while the application limits the stream.
+    /// Share of the reported receive rate that counts after a loss while the stream is application-limited.
     limited_keep: f64 = 0.85, within 0.01..=1.0, from "RFC5348 §4.3";
-    /// Whether s is the mean size of packets, as they are where a video makes them; otherwise that of a full one.
+    /// Whether s is the mean size of packets, as for video; otherwise that of a full packet.
     mean_size: bool = true, from "RFC5348 §4.1";
-    /// Loss intervals over which that mean is taken; the one under way is the newest.
+    /// Number of loss intervals for that mean, the current one included.
     size_intervals: u32 = 4, within 1..=1000, from "RFC5348 §4.1: the last four, or longer; our choice: the source knows of a loss event when p rises";
-    /// Whether the rate follows each sample of the round-trip time against their mean, which damps oscillations in queues.
+    /// Whether each round-trip time, relative to the mean, corrects the rate, which damps oscillations of queues.
     damping: bool = false, from "RFC5348 §4.5; our choice: off, since the RFC leaves it optional";
-    /// q2: share of the mean square root of the round-trip time that a sample leaves, for the damping.
+    /// q2: weight of the old value in the mean square root of the round-trip time, for the damping.
     q2: f64 = 0.9, within 0.0..=0.999, from "RFC5348 §4.5";
-    /// n: closed intervals between loss events that count.
+    /// n: number of closed loss intervals in the average.
     intervals: u32 = 8, within 1..=64, from "RFC5348 §5.4";
-    /// Old intervals count less while no loss comes for long; optional in the RFC.
+    /// Whether old loss intervals are discounted during a long time without loss; optional in the RFC.
     discounting: bool = false, from "RFC5348 §5.5; our choice: off, since the RFC leaves it optional";
     /// Minimum share of its weight that an old interval keeps when it is discounted.
     discount_threshold: f64 = 0.25, within 0.0..=1.0, from "RFC5348 §5.5";
-    /// How near the loss event rate of the time before the first loss comes to the rate that it stands for.
+    /// Relative tolerance of the loss event rate that stands for the time before the first loss.
     tolerance: f64 = 0.05, within 0.000001..=0.5, from "RFC5348 §6.3.1";
-    /// Round-trip time with which a receiver estimates while packets do not say one.
+    /// Round-trip time that a receiver assumes while packets carry none.
     initial_rtt: Duration = Duration::from_secs(1), within "1 ms"..="60 s", from "our choice: until a round trip is known a packet leaves each second (RFC5348 §4.2), so that each lost one is an event";
 }
 

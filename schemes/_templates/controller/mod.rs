@@ -24,7 +24,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// A port is congested when its load in a period is above this share of what its link carries.
+    /// Load of a port in a period above which it is congested, as a share of the capacity of its link.
     threshold: f64 = 0.9, within 0.01..=10.0, from "our choice: RFC7426 describes the layers and no algorithm";
     /// Minimum time between two commands: loads measured before a command do not include it.
     min_move_interval: Duration = Duration::from_secs(2), within "0 s"..="1000 s", from "our choice: four periods of the usual half second";

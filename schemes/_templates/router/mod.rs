@@ -26,7 +26,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// A router notifies the source when so much of what may wait in the queue waits there.
+    /// A router notifies the source when the occupancy of a queue is at or above this share of its limit.
     threshold: f64 = 0.5, within 0.0..=1.0, from "our choice: no value is in CJ89, whose routers say only whether they are congested";
     /// Packets per interval that are added after an interval without notification.
     increase: f64 = 1.0, within 0.001..=1000.0, from "CJ89 §3: a_I; our choice of the value";
