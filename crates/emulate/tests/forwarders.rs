@@ -1,5 +1,5 @@
-//! Files through networks of our own forwarders, each with a thread, sockets and links of a given rate, beside the same network
-//! simulated. All traffic stays on the loopback device; no rights are needed.
+//! Transfers of files through networks of our own forwarders, each with a thread, sockets and links of a given rate, compared with the same
+//! network in simulation. All traffic stays on the loopback device; no privileges are needed.
 #![cfg(target_os = "linux")]
 
 use std::fmt::Write as _;
@@ -16,14 +16,14 @@ use live::ndn::{Face, Fetch, Fetched, Place, Serve, connect, fetch, serve};
 use units::{Bytes, Duration, Rate, Time};
 use wire::ndn::Name;
 
-/// One network of threads after the other: they share what the machine can do.
+/// Networks of threads run one at a time, since they share the processor.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A link, the same both ways.
+/// A link, equal in both directions.
 struct Wire {
     ends: [&'static str; 2],
     mbps: u64,
@@ -34,32 +34,32 @@ const fn wire(a: &'static str, b: &'static str, mbps: u64, delay_ms: u64) -> Wir
     Wire { ends: [a, b], mbps, delay_ms }
 }
 
-/// Packets that may wait at a link.
+/// Queue limit of a link, in packets.
 const BUFFER: u32 = 100;
 /// Bytes of a file in a Data packet.
 const SEGMENT: usize = 1000;
 
-/// Consumers at hosts fetch a file each from the host `p`.
+/// Consumers at hosts, each of which fetches a file from the host `p`.
 struct Case {
     hosts: Vec<&'static str>,
     wires: Vec<Wire>,
     strategy: &'static str,
     scheme: &'static str,
-    /// The host, and the bytes of its file.
+    /// The host, and the size of its file in bytes.
     files: Vec<(&'static str, usize)>,
 }
 
-/// What was seen of a case on sockets.
+/// Measurements of a case on sockets.
 struct Seen {
     fetched: Vec<Fetched>,
     stats: Vec<Stats>,
     /// Maximum bytes in the queues of one host, sampled every 20 ms.
     queued: usize,
-    /// How late the latest of the forwarders' loops were: 99 % of the time at most so much.
+    /// Lateness of the forwarder with the latest loop: the 99th percentile.
     late: Duration,
 }
 
-/// Bytes that look like chance, the same each time.
+/// Pseudorandom bytes, the same each time.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -78,7 +78,7 @@ impl Case {
         self.hosts.iter().position(|other| *other == host).expect("the host is there")
     }
 
-    /// How many links a host is from `p`.
+    /// Number of links from a host to `p`.
     fn distance(&self, host: &str) -> usize {
         let mut reached = vec![("p", 0)];
         let mut at = 0;
@@ -243,7 +243,7 @@ impl Case {
         })
     }
 
-    /// The same as a scenario, with Data of this many bytes on the wire.
+    /// The same as a scenario, with Data of the given size on the wire.
     fn scenario(&self, data: u64) -> String {
         let mut text = String::from("duration = \"120 s\"\n[topology]\nkind = \"custom\"\nlinks = [\n");
         for Wire { ends: [a, b], mbps, delay_ms } in &self.wires {
@@ -254,7 +254,7 @@ impl Case {
         }
         let _ = writeln!(text, "]\n[ndn]\nstrategy = \"{}\"\nlink = \"{}\"", self.strategy, self.scheme);
         for (number, (host, bytes)) in self.files.iter().enumerate() {
-            // the first segment is found with the version, before
+            // the first segment is fetched with the version, before
             let size = bytes - SEGMENT;
             let _ = writeln!(
                 text,
@@ -286,7 +286,7 @@ size = "{size} B""#,
     }
 }
 
-/// What the simulator says of the consumers' flows, summed.
+/// Results of the consumers' flows in the simulator, summed.
 fn sum(report: &lab::Report, case: &Case, metric: &str) -> u64 {
     let value = |file: usize| report.value(&format!("flow.file{file}.{metric}")).unwrap_or(0.0) as u64;
     (0..case.files.len()).map(value).sum()
@@ -298,7 +298,7 @@ impl Seen {
         ports.into_iter().find(|port| port.name == name).expect("the link is there")
     }
 
-    /// Bytes of a Data packet on the wire, as they came over a link on which nothing else comes.
+    /// Size of a Data packet on the wire, measured at a link with no other traffic.
     fn data(&self, link: &str) -> u64 {
         let counts = &self.port(link).counts;
         counts.bytes_in / counts.frames_in.max(1) + 28
@@ -318,7 +318,7 @@ impl Seen {
         ports.map(|port| port.counts.dropped).sum()
     }
 
-    /// Says how it went, with what the simulator says in brackets.
+    /// Prints the results, with those of the simulator in brackets.
     fn tell(&self, scheme: &str, words: &str, report: &lab::Report, case: &Case) {
         eprintln!(
             "{scheme}: {words}; {} marks ({}), {} dropped ({}), at most {} bytes queued; 99 % within {}",
@@ -331,7 +331,7 @@ impl Seen {
         );
     }
 
-    /// Whether the machine kept up; if not, there is nothing to be said about times, and that is said.
+    /// Whether the machine kept up; if not, times cannot be compared, and a message says so.
     fn kept_up(&self, test: &str) -> bool {
         let kept = self.late < Duration::from_millis(5);
         if !kept {
@@ -340,24 +340,24 @@ impl Seen {
         kept
     }
 
-    /// That nothing went wrong at any forwarder, however busy the machine is.
+    /// Asserts that no forwarder had errors, on a machine under any load.
     fn is_sound(&self, case: &Case) {
         for stats in &self.stats {
             assert_eq!(stats.ports.iter().map(|port| port.counts.malformed).sum::<u64>(), 0);
             assert_eq!((stats.strays.strangers, stats.strays.full, stats.strays.crowded), (0, 0, 0));
         }
-        // what may wait, and what is under way on links with a delay, at each of a host's links
+        // the queue limit, and packets in flight on links with a delay, at each of a host's links
         let max = case.wires.len() * (BUFFER as usize + 200) * 1700;
         assert!(self.queued < max, "{} bytes waited", self.queued);
     }
 }
 
-/// Within `by` of each other, as parts of the second.
+/// Whether both differ by at most `by`, as a share of the second.
 fn near(left: f64, right: f64, by: f64) -> bool {
     (left / right - 1.0).abs() < by
 }
 
-/// A consumer has two ways to the producer, of 8 and 4 Mbit/s.
+/// A consumer has two paths to the producer, of 8 and 4 Mbit/s.
 fn two_ways() -> Case {
     Case {
         hosts: vec!["a", "r1", "r2", "p"],
@@ -384,8 +384,8 @@ fn dumbbell(scheme: &'static str) -> Case {
     }
 }
 
-/// Repeats a case until it results as simulated, three times at most: a machine with other things to do can be slow, and never fast.
-/// `judge` says what is wrong with times; where the machine did not keep up that counts for nothing.
+/// Repeats a case until its results agree with the simulation, three times at most: other load can make a machine slower, but not faster.
+/// `judge` returns errors of times, which do not count if the machine did not keep up.
 fn tried(case: &Case, what: &str, judge: impl Fn(&Seen) -> Option<String>) {
     let _alone = alone();
     let mut wrong = Vec::new();

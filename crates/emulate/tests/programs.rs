@@ -1,5 +1,5 @@
-//! Emulations with real programs. They need the right to make network namespaces: without it each says so and does nothing.
-//! All traffic stays in namespaces that the tests make.
+//! Emulations with real programs. They need the privilege to create network namespaces: without it each test prints so and passes. All
+//! traffic stays in namespaces that the tests create.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use emulate::{Outcome, Settings};
 use sim::Control;
 
-/// Whether it can be tried here; if not, that is said.
+/// Whether the test can run here; if not, a message says so.
 fn possible(test: &str) -> bool {
     match emulate::permitted() {
         Ok(()) => true,
@@ -26,21 +26,21 @@ fn plan(text: &str) -> std::sync::Arc<lab::Plan> {
     scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
-/// Preferred, since a few thousand packets a second are hardly noticed by others.
+/// With scheduling priority, since a few thousand packets per second are a small load.
 fn emulated(plan: &lab::Plan) -> Outcome {
     let settings = Settings { urgent: true, ..Settings::default() };
     emulate::run(&plan.blueprint, &settings, &Control::default(), None)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same, preferred to what else the machine does: with so few packets a second others hardly notice.
+/// The same with priority over other processes: so few packets per second are a small load.
 fn emulated_first(plan: &lab::Plan) -> Outcome {
     let settings = Settings { urgent: true, ..Settings::default() };
     emulate::run(&plan.blueprint, &settings, &Control::default(), None)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Whether the machine kept up; if not, there is nothing to be said about times and amounts, and that is said.
+/// Whether the machine kept up; if not, times and amounts cannot be compared, and a message says so.
 fn kept_up(test: &str, outcome: &Outcome) -> bool {
     let faults = outcome.accuracy.faults();
     if !faults.is_empty() {
@@ -49,7 +49,7 @@ fn kept_up(test: &str, outcome: &Outcome) -> bool {
     faults.is_empty()
 }
 
-/// Names that this process has given to namespaces.
+/// Names of namespaces that this process has used.
 fn names() -> Vec<String> {
     names_of(std::process::id())
 }
@@ -63,7 +63,7 @@ fn names_of(process: u32) -> Vec<String> {
         .collect()
 }
 
-/// So that one test does not see the namespaces of another.
+/// A lock, so that a test does not see the namespaces of another.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 const PAIR: &str = r#"
@@ -166,8 +166,8 @@ fn commands_run_at_both_ends_and_are_gone_afterwards() {
     assert_eq!(names(), Vec::<String>::new());
 }
 
-/// Two kernel flows against two simulated ones at the same bottleneck: their shares and its mean queue. The bands are wide because
-/// the runs are short; when the machine could not keep up there is nothing to compare, and that is said.
+/// Two kernel flows compared with two simulated ones at the same bottleneck: their shares and its mean queue. The tolerances are wide
+/// because the runs are short; if the machine did not keep up there is no comparison, and a message says so.
 #[test]
 fn reno_of_the_kernel_fills_a_queue_as_reno_of_the_simulator_does() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -208,8 +208,8 @@ kernel = "reno"
     assert!(fairness > 0.7, "{fairness}");
 }
 
-/// A kernel flow over a round trip of 100 ms: its first window in segments, and acknowledgements by segment. It is long enough for
-/// the receiver's window to be open, since Linux acknowledges each segment while that grows.
+/// A kernel flow over a round-trip time of 100 ms: its initial window in segments, and acknowledgements per segment. It is long enough for
+/// the receiver's window to open, since Linux acknowledges each segment while that grows.
 fn told(tcp: &str) -> Option<(f64, f64)> {
     let text = PAIR
         .replace("duration = \"2 s\"", "duration = \"5 s\"")
@@ -222,7 +222,7 @@ fn told(tcp: &str) -> Option<(f64, f64)> {
     }
     let windows =
         outcome.trace.series.iter().find(|series| series.name == "window").expect("it was recorded");
-    // the kernel's own stands there until the connection is open, after 100 ms; nothing is acknowledged before 200 ms
+    // the kernel's own value is shown until the connection is open, after 100 ms; there is no acknowledgement before 200 ms
     let first = windows.values[..9].iter().copied().fold(f64::INFINITY, f64::min);
     let (sent, answers) = (outcome.trace.receivers[0].packets, outcome.trace.flows[0].arrived.packets);
     Some((first / 1448.0, answers as f64 / sent as f64))
@@ -254,7 +254,7 @@ fn settings_that_the_kernel_has_not_are_refused() {
     assert!(message.contains("flow `file`") && message.contains("`tcp.undo`"), "{message}");
 }
 
-/// Two emulations of one process at once, with nodes of one name.
+/// Two emulations of one process at once, with equal node names.
 #[test]
 fn emulations_of_one_process_do_not_meet() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -275,7 +275,7 @@ fn emulations_of_one_process_do_not_meet() {
     assert_eq!(names(), Vec::<String>::new());
 }
 
-/// For [`a_group_of_programs_gets_what_its_source_sends`]: sends numbered datagrams to a group, or writes down those that arrive.
+/// For [`a_group_of_programs_gets_what_its_source_sends`]: sends numbered datagrams to a group, or records those that arrive.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_group() {
@@ -398,7 +398,7 @@ fn a_run_that_was_killed_is_cleaned_by_the_next() {
     assert!(left.iter().all(|name| !Path::new("/run/netns").join(name).exists()));
 }
 
-/// A stream to three members, simulated and over sockets: all of them get about as much, at the same rate.
+/// A stream to three members, simulated and over sockets: all of them get about equal amounts, at equal rates.
 #[test]
 fn a_live_stream_to_a_group_does_as_the_simulated_one() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Groups of namespaces beside their simulation: an MCA tree, which TFMCC and PGMCC use as well, and an SRMCC tree that is known by name. They
-//! need the right to make network namespaces: without it each says so and does nothing.
+//! Groups in namespaces compared with their simulation: an MCA tree, also with TFMCC and PGMCC, and an SRMCC tree of a named group. They
+//! need the privilege to create network namespaces: without it each test prints so and passes.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -8,26 +8,26 @@ use emulate::Settings;
 use lab::{Cells, Report};
 use sim::Control;
 
-/// So that one does not slow the other.
+/// A lock, since concurrent tests would slow each other.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// What is compared, and by how much both worlds may differ: the runs are short.
+/// Quantities that are compared, with their tolerances: the runs are short.
 const SHARES: f64 = 0.25;
 
 /// Both worlds.
 struct Both {
     /// Keys with the value of each.
     rows: Vec<(String, f64, f64)>,
-    /// Who decided for the group.
+    /// The representatives of the group.
     offices: [Office; 2],
 }
 
-/// Who decided for a group, MCA's representative, TFMCC's limiting receiver or PGMCC's acker, from the warm-up to the end.
+/// The representatives of a group, which are MCA's representative, TFMCC's limiting receiver or PGMCC's acker, from the warm-up to the end.
 #[derive(Debug, Default)]
 struct Office {
-    /// Seconds of each member; of nobody under an empty name.
+    /// Seconds per member; those without a representative under an empty name.
     held_s: BTreeMap<String, f64>,
-    /// How often it passed to another member.
+    /// Number of changes of the representative.
     changes: usize,
 }
 
@@ -57,15 +57,15 @@ impl Office {
         office
     }
 
-    /// Share of the time in which one of these held it.
+    /// Share of the time in which one of these was the representative.
     fn share(&self, members: &[&str]) -> f64 {
         let held = |member: &&str| self.held_s.get(&format!("receiver.group@{member}")).unwrap_or(&0.0);
         members.iter().map(held).sum::<f64>() / self.held_s.values().sum::<f64>()
     }
 }
 
-/// A shipped scenario, by this scheme for its group, of this duration and with this warm-up, in both worlds. `None` where it cannot be tried
-/// here, or the machine did not keep up, which is said.
+/// A shipped scenario, with this scheme for its group, this duration and this warm-up, in both worlds. `None` if it cannot run here, or the
+/// machine did not keep up, which a message says.
 fn both(name: &str, scheme: &str, span: (u32, u32), keys: &[&str]) -> Option<Both> {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Err(error) = emulate::permitted() {
@@ -137,7 +137,7 @@ const SRMCC: (&str, [&str; 6]) = (
     ],
 );
 
-/// The first three rows: shares and how full the link is.
+/// The first three rows: shares and the utilisation of the link.
 fn agree(rows: &[(String, f64, f64)]) {
     for (key, simulated, emulated) in &rows[..3] {
         let apart = (emulated / simulated - 1.0).abs();
@@ -145,10 +145,10 @@ fn agree(rows: &[(String, f64, f64)]) {
     }
 }
 
-/// Members behind the narrow link, where the download is.
+/// Members behind the narrow link, which the download shares.
 const NARROW: [&str; 3] = ["m1", "m2", "m3"];
 
-/// In both worlds one of the slowest receivers decides.
+/// In both worlds one of the slowest receivers is the representative.
 fn decided_by(offices: &[Office; 2], members: &[&str]) {
     for office in offices {
         assert!(office.share(members) > 0.8, "{office:?}");
@@ -163,8 +163,8 @@ fn a_group_of_namespaces_shares_as_the_simulated_one() {
     }
 }
 
-/// What TFMCC gets at first depends on when its slowstart meets the first loss: in the simulation 0.00 to 1.34 Mbit/s with twelve seeds. So it
-/// is looked at who decides, that both together fill the link, and that the group leaves the download its part.
+/// The initial rate of TFMCC depends on the time of the first loss in its slowstart: 0.00 to 1.34 Mbit/s in simulations with twelve seeds.
+/// Therefore the test checks the representative, the utilisation by both flows, and the download's share.
 #[test]
 fn a_tfmcc_group_of_namespaces_follows_the_same_members_as_the_simulated_one() {
     if let Some(both) = both(MCA.0, "tfmcc", (20, 10), &MCA.1) {

@@ -1,5 +1,5 @@
-//! Transfers between namespaces, by our own programs. They need the right to make network namespaces: without it each says so and does
-//! nothing. All traffic stays in namespaces that the tests make, and ends with them.
+//! Transfers between namespaces, by our own programs. They need the privilege to create network namespaces: without it each test prints so
+//! and passes. All traffic stays in namespaces that the tests create, and ends with them.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -13,7 +13,7 @@ use emulate::Settings;
 use live::transfer::{Collector, FileStore, Fountain, Into, Receivers, Source, Tally, Task, keep};
 use live::{Control, End, Group, Handshake, Limits, Multicast, Scheme, Secret, Store, Udp};
 
-/// Whether it can be tried here; if not, that is said.
+/// Whether the test can run here; if not, a message says so.
 fn possible(test: &str) -> bool {
     match emulate::permitted() {
         Ok(()) => true,
@@ -24,7 +24,7 @@ fn possible(test: &str) -> bool {
     }
 }
 
-/// Bytes that look like chance, the same each time.
+/// Pseudorandom bytes, the same each time.
 fn content(length: usize) -> Vec<u8> {
     let mut state = 1u64;
     let mut next = || {
@@ -43,7 +43,7 @@ fn settings(handshake: Handshake) -> live::Settings {
     live::Settings { handshake, secret: Secret::new("between namespaces"), limits, caller: None }
 }
 
-/// For [`a_file_for_twenty_arrives_whole_on_all`]: sends a file to a group, or takes it.
+/// For [`a_file_for_twenty_arrives_whole_on_all`]: sends a file to a group, or receives it.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_transfer() {
@@ -91,13 +91,13 @@ fn a_program_of_a_transfer() {
     fs::write(own.join("done"), word).unwrap();
 }
 
-/// How far everybody is: receivers that are done.
+/// Progress of the group: number of receivers that have the file.
 fn done(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter(|entry| entry.path().join("done").exists()).count()
 }
 
-/// Over ways with losses of their own: 20 namespaces, and one for the sender.
+/// Over paths with independent losses: 20 namespaces, and one for the sender.
 #[test]
 fn a_file_for_twenty_arrives_whole_on_all() {
     let test = "a file for twenty";
@@ -177,12 +177,12 @@ commands = {{ sender = "{}", receiver = "{}" }}
     assert_eq!(whole, RECEIVERS, "{words:#?}\n{log}");
     assert!(words.iter().all(|word| word.contains("Complete")), "{words:#?}");
     assert!(sent_word.ends_with("packets"), "{log}");
-    // what twenty got was sent little more than once
+    // the data for twenty was sent little more than once
     let copies = outcome.trace.flows[0].sent_bytes as f64 / sent.len() as f64;
     assert!(copies < 3.0, "{copies} times the file was sent");
 }
 
-/// For [`files_survive_another_way_and_a_bad_one`]: sends a file to one, or takes it.
+/// For [`files_survive_another_way_and_a_bad_one`]: sends a file to one receiver, or receives it.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_file() {
@@ -223,9 +223,9 @@ fn a_program_of_a_file() {
     fs::write(own.join("done"), word).unwrap();
 }
 
-/// A scheme that paces and one with a window, beside each other. The short way fails and comes back again and again, and the long one is slower
-/// and farther; when the short one is back, what is sent over it overtakes what is still on the long one. Packets are lost on both. At its
-/// limit of 2 Mbit/s a file takes 4 s at least, so that both changes fall into it whenever the programs begin.
+/// A scheme with pacing and one with a window, at the same time. The short path fails and returns repeatedly, and the long one has a lower
+/// rate and a higher delay; when the short one returns, its packets overtake those in flight on the long one. Both have losses. At its
+/// limit of 2 Mbit/s a file takes at least 4 s, so that both changes happen during it, whenever the programs start.
 #[test]
 fn files_survive_another_way_and_a_bad_one() {
     let test = "files over a route that changes";

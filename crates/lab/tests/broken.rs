@@ -1,4 +1,4 @@
-//! Every broken scenario in `broken/` gives its message, which stands beside it.
+//! Every broken scenario in `broken/` gives the message in the file beside it.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Scenarios whose flows have ends outside of the network.
+//! Scenarios with flow ends outside of the network.
 
 mod common;
 
@@ -86,7 +86,7 @@ fn a_capture_has_a_block_for_each_packet_that_passed() {
     std::fs::remove_dir_all(&folder).expect("it is ours");
     assert_eq!(outcome.trace.hash, plain.trace.hash, "whoever looks changes nothing");
     assert_eq!(captured.failure(), None);
-    // blocks of packets are of kind 6; what is still on the wire at the end has not passed
+    // blocks of packets are of kind 6; packets in flight at the end have not passed
     let (mut at, mut packets) = (0, 0);
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     while at < bytes.len() {

@@ -1,4 +1,4 @@
-//! Networks that route by name: what a scenario need not say, and what a plan says in full.
+//! Networks of named groups: defaults of scenarios, and their explicit form in plans.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn icn(plan: &Plan) -> &IcnSpec {
     plan.blueprint.icn.as_ref().expect("a name-based network")
 }
 
-/// A source, two routers and three members; one of the members has two links, and there is a plain flow beside.
+/// A source, two routers and three members; one of the members has two links, and there is a flow without a group.
 const TREE: &str = r#"
 [topology]
 kind = "custom"
@@ -216,7 +216,7 @@ fn a_network_without_names_has_no_resolver() {
 
 #[test]
 fn a_buffer_in_products_holds_the_round_trip_along_the_tree() {
-    // the tree follows the members' ways: d2 to s is 12 ms, so 2 Mbit/s · 24 ms / 8000 bit = 6 packets
+    // the tree follows the members' paths: d2 to s is 12 ms, so 2 Mbit/s · 24 ms / 8000 bit = 6 packets
     let plan = plan(TREE);
     let limits: BTreeSet<String> = [&plan.blueprint.links[1].forward, &plan.blueprint.links[1].backward]
         .iter()
@@ -290,7 +290,7 @@ fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
     let outcome = lab::run(&plan, &sim::Control::default());
     let value = |key: &str| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
     assert!(value("flow.video.throughput_min") > 10_000.0);
-    // the source and two members say what they hold at 0, 5, 10 and 15 s at least
+    // the source and two members report their state at 0, 5, 10 and 15 s at least
     assert!(value("flow.video.signals") >= 12.0);
     assert!(value("receiver.video@d1.signals") >= 4.0);
     assert_eq!(value("flow.tcp.signals"), 0.0);
@@ -301,7 +301,7 @@ fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
     assert!(heard > 0.0 && heard <= value("flow.video.feedback_packets"));
     let nodes = outcome.report.table("nodes").expect("it is always there");
     assert_eq!(nodes.rows(), 3);
-    // the scheme has no part in routers, so that all they say of themselves is signals
+    // the scheme has no part in routers, so that their only series are of signals
     assert_eq!(nodes.numbers("sent_packets"), nodes.numbers("signals"));
     let bytes: Vec<Option<f64>> = nodes.numbers("signals").iter().map(|n| n.map(|n| n * 64.0)).collect();
     assert_eq!(nodes.numbers("sent_bytes"), bytes, "words of 64 B; nobody probes");
@@ -322,7 +322,7 @@ fn routers_offer_series_where_a_scheme_has_a_part_in_them() {
         rows.filter(|(series, _)| series == name).map(|(_, subject)| subject).collect()
     };
     assert_eq!(of("occupancy"), BTreeSet::from(["node.r1".to_owned(), "node.r2".to_owned()]));
-    // a series of one name can be the source's and the routers'
+    // a series of one name can be of the source and of routers
     assert!(of("fair_rate").is_superset(&BTreeSet::from(["flow.video".to_owned(), "node.r2".to_owned()])));
     let by_address = text.replace("network = \"icn\"", "");
     assert_eq!(wrong(&by_address), ["nothing here offers the series `occupancy`"]);
@@ -348,10 +348,10 @@ fn srmcc_needs_routers_that_take_part_at_both_ends_of_a_bottleneck() {
         outcome.report.value("flow.video.loss_ratio").expect("it was measured")
     };
     assert!(lost("r*", false) < 0.01);
-    // nobody measures the queue: it is doubled as long as all others are empty, whatever the fair share
+    // the queue is not measured: it is doubled as long as all others are empty, for any fair share
     let unseen = "r1 r2 r3";
     assert!(lost(unseen, false) > 0.8 && lost(unseen, true) < 0.01);
-    // nobody knows the fair share: below what is taken for it a full queue doubles the rate as well
+    // the fair share is unknown: below the assumed one a full queue doubles the rate as well
     let unknown = "r0 r2 r3";
     assert!(lost(unknown, false) > 0.7 && lost(unknown, true) > 0.7);
 }

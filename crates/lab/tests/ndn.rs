@@ -1,4 +1,4 @@
-//! Networks of named data: what a scenario need not say, and what a plan says in full.
+//! Networks of named data: defaults of scenarios, and their explicit form in plans.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn same(plan: &Plan) {
     assert_eq!(*plan, *self::plan(&printed), "{printed}");
 }
 
-/// Two ways from a consumer to two producers of one prefix.
+/// Two paths from a consumer to two producers of one prefix.
 const NET: &str = r#"
 [topology]
 kind = "custom"
@@ -181,7 +181,7 @@ fn batches_are_read_and_printed() {
     same(&plan);
 }
 
-/// The nearest producer is 20 ms away: 2 Mbit/s · 40 ms / 8800 bit = 9.09 packets; nobody takes the other way, which counts as well.
+/// The nearest producer is 20 ms away: 2 Mbit/s · 40 ms / 8800 bit = 9.09 packets; the other path is not used, but counts as well.
 #[test]
 fn a_buffer_in_products_holds_the_round_trip_to_the_nearest_producer() {
     let plan = plan(&format!("{NET}{FILMS}{}", law("")));
@@ -331,7 +331,7 @@ fn a_dumbbell_of_consumers_runs_and_leaves_its_tables() {
     let plan = plan(&text);
     let outcome = lab::run(&plan, &sim::Control::default());
     let value = |key: &str| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
-    // 2 Mbit/s of Data on the wire; what is asked for again may come the other way, within 15 s
+    // 2 Mbit/s of Data on the wire; retransmitted Interests may use the other path, within 15 s
     let other = value("flow.viewer.retransmits") * 1100.0 * 8.0 / 15.0;
     assert!(
         (1.9e6..=2.0e6 + other).contains(&value("flow.viewer.throughput")),
@@ -346,13 +346,13 @@ fn a_dumbbell_of_consumers_runs_and_leaves_its_tables() {
     let interests = value("flow.viewer.interests");
     assert!(interests > 0.0 && interests < 0.1 * throughput, "{interests}");
     assert_eq!(outcome.report.value("flow.viewer.rate"), None);
-    // 40 ms there and back, and at least the Data's time on three links
+    // the round-trip time of 40 ms, and at least the transmission time of the Data on three links
     assert!((0.044..0.2).contains(&value("flow.viewer.delay")), "{}", value("flow.viewer.delay"));
     assert!(value("flow.viewer.delay_min") >= 0.0449);
     assert!(value("flow.viewer.delay_max") >= value("flow.viewer.delay"));
     assert!(value("flow.viewer.delay_std") < 0.1);
     assert_eq!(value("node.c.data_in"), value("flow.viewer.arrived_packets"));
-    // what is asked for again may try the other way
+    // retransmitted Interests may try the other path
     assert!(value("node.p2.interests_in") <= value("flow.viewer.retransmits"));
     assert!(value("node.r1.pending_peak") > 5.0);
     let table = outcome.report.table("nodes").expect("a table of nodes");

@@ -15,7 +15,7 @@ fn plan(topology: &str, from: &str, to: &str) -> std::sync::Arc<Plan> {
 
 const LINK: &str = "link = { rate = \"10 Mbit/s\", delay = \"5 ms\" }";
 
-/// Whether every node can be reached from the first.
+/// Whether every node is reachable from the first.
 fn connected(plan: &Plan) -> bool {
     let mut reached = vec![false; plan.blueprint.nodes.len()];
     reached[0] = true;
@@ -180,7 +180,7 @@ fn graphml_delays_follow_the_great_circle() {
     assert!((delay - 744.5e-6).abs() < 1e-6, "{delay}");
 }
 
-/// What the schema, and with it the reference, says of each kind of topology.
+/// Descriptions of the kinds of topology in the schema, and therefore in the reference.
 fn documented(kind: &str) -> String {
     let schema = lab::schema();
     let key = &schema["$defs"]["Topology"]["properties"]["kind"];
@@ -242,7 +242,7 @@ fn a_flow_counts_all_its_drops_by_reason_and_a_link_those_that_happen_at_it() {
             "{reason}"
         );
     }
-    // 450 packets of 1000 bytes in two seconds find no route at a, and at b those that were on link ab: at most two in 9 ms
+    // 450 packets of 1000 bytes in two seconds have no route at a, and at b those that were on link ab: at most two in 9 ms
     assert!((450.0..=452.0).contains(&value("flow.f.drops_no_route")), "{}", value("flow.f.drops_no_route"));
     assert_eq!(report.value("link.bc.drops_no_route"), None);
     let sum = ["queue_full", "early", "random_loss", "link_down", "no_route", "hop_limit"]

@@ -1,4 +1,4 @@
-//! Every scenario of the folder `scenarios` runs as its author expects, and its printed plan is the same plan.
+//! Every scenario of the folder `scenarios` meets its expectations, and its printed plan is the same plan.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn scenarios() -> Vec<(PathBuf, Scenario)> {
 /// Those of the schemes.
 fn experiments() -> Vec<(PathBuf, Scenario)> {
     let schemes = entries(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemes"));
-    // the templates name schemes that are not there yet
+    // the templates name schemes that do not exist yet
     let folders =
         schemes.iter().filter(|path| !path.ends_with("_templates")).map(|path| path.join("experiments"));
     loaded(&folders.filter(|folder| folder.is_dir()).collect::<Vec<_>>())

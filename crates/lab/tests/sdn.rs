@@ -1,4 +1,4 @@
-//! SDN controllers: what a scenario need not say, and what a plan says in full.
+//! SDN controllers: defaults of scenarios, and their explicit form in plans.
 
 mod common;
 
@@ -47,7 +47,7 @@ fn a_controller_that_is_not_placed_is_added_with_a_link_to_every_router() {
         ["control-r1", "control-r2", "control-r3"]
     );
     assert_eq!((added[0].forward.rate, added[0].forward.delay), (Rate::from_mbps(1000), Duration::ZERO));
-    // a bandwidth-delay product is that of the way of packets, which no control link shortens
+    // a bandwidth-delay product is that of the path of packets, which no control link shortens
     assert_eq!(plan.blueprint.links[1].forward.queue.limit, sim::Limit::Packets(12));
     same(&plan);
 }
@@ -78,7 +78,7 @@ node = "controller"
 action = "start"
 "#
     );
-    // the controller that is added can be named in events and expectations
+    // the added controller can be named in events and expectations
     let text =
         text + "[expect]\n\"node.controller.statuses\" = \"> 0\"\n\"link.control-r1.drops\" = \"<= 0\"\n";
     let plan = plan(&text);

@@ -1,9 +1,9 @@
-//! No headline is above what the links that it went over could carry.
+//! No headline exceeds the capacity of the links that its flows cross.
 //!
-//! Let a set of flows go over a link, C be the bits that the link could carry in the measured span, S what it had sent before the span,
-//! and R what the receivers had by then. All that the receivers ever have, the link has sent: R + (bits in the span) ≤ S + C. So the
-//! total of the flows is at most (C + S − R) / span; S − R is what was past the link and not yet there when the warm-up ended, and without
-//! a warm-up it is nothing.
+//! Let a set of flows cross a link, C be the bits that the link can carry in the measured span, S the bits that it has sent before the
+//! span, and R the bits that the receivers have by then. Receivers can only have bits that the link has sent: R + (bits in the span) ≤ S +
+//! C. So the total of the flows is at most (C + S − R) / span; S − R is the data between the link and the receivers at the end of the
+//! warm-up, and 0 without a warm-up.
 
 use lab::{Outcome, Plan};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ struct Wire {
 struct Flow {
     kind: Kind,
     enters: usize,
-    /// Routers behind which its receivers are.
+    /// The routers of its receivers.
     leaves: Vec<usize>,
     start_ms: u64,
     stop_ms: Option<u64>,
@@ -200,7 +200,7 @@ impl Case {
     }
 }
 
-/// Bits of flow `f{i}` over the measured span, as its group's headline has them.
+/// Bits of flow `f{i}` over the measured span, as in its group's headline.
 fn bits(outcome: &Outcome, flows: &[usize], total: &str) -> f64 {
     let span_s = outcome.report.value("run.measured").expect("it is always measured");
     let of = |flow: &usize| outcome.report.value(&format!("flows.f{flow}.{total}")).unwrap_or(0.0);
@@ -220,7 +220,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
     });
     for total in ["throughput_total", "goodput_total"] {
         for (wire, _) in case.wires.iter().enumerate() {
-            // flows all of whose receivers are behind the wire, and whose senders are before it
+            // flows with all receivers behind the wire, and their senders before it
             let over: Vec<usize> = (0..case.flows.len())
                 .filter(|&i| {
                     case.flows[i].enters <= wire && case.flows[i].leaves.iter().all(|&leaves| leaves > wire)
@@ -230,7 +230,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
             let ahead = before.as_ref().map_or(0.0, |before| {
                 before.trace.ports[2 * wire].sent_bytes as f64 * 8.0 - bits(before, &over, total)
             });
-            // times are whole nanoseconds: the link may be one early with each packet that does not follow another
+            // times are whole nanoseconds: the link may be one early with each packet that does not directly follow another
             let early = (port.sent_packets + 10) as f64 * 30e6 / 1e9 + 16.0;
             let (found, bound) = (bits(&outcome, &over, total), port.capacity_bits as f64 + ahead + early);
             prop_assert!(
@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// The scenario that once showed 1.5 Gbit/s over a link of 20 Mbit/s, shortened.
+/// A scenario that shows 1.5 Gbit/s over a link of 20 Mbit/s if the warm-up is counted wrongly.
 #[test]
 fn short_flows_do_not_add_up_to_more_than_their_link() {
     let wires = vec![Wire { kbps: 20_000, delay_ms: 20, buffer: 50, codel: false }];
@@ -275,7 +275,7 @@ fn short_flows_do_not_add_up_to_more_than_their_link() {
     let value = |key: &str| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
     assert!(value("flows.f0.completions") > 50.0);
     assert!(value("flows.throughput_total") < 20.1e6);
-    // what the link carried is what arrived, but for what was under way at either edge
+    // the link's bits are those that arrived, except for those in flight at either edge
     let carried = value("link.w0.utilisation") * 20e6;
     assert!((value("flows.throughput_total") / carried - 1.0).abs() < 0.02);
 }

@@ -3,7 +3,7 @@
 use lab::Plan;
 
 fn plan(text: &str) -> std::sync::Arc<Plan> {
-    // paths start beside this file
+    // paths are relative to this file
     let name = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/video.toml");
     let scenario = lab::load(text, name).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let plan = scenario.plan(None).expect("loaded means planned");
@@ -13,7 +13,7 @@ fn plan(text: &str) -> std::sync::Arc<Plan> {
     plan
 }
 
-/// The results of one flow over TFRC, a wire of 10 Mbit/s and a round trip of 44 ms.
+/// The results of one flow over TFRC, a link of 10 Mbit/s and a round-trip time of 44 ms.
 fn run(seconds: u32, flow: &str, more: &str) -> lab::Report {
     let text = format!(
         "duration = \"{seconds} s\"\n[topology]\nkind = \"dumbbell\"\n\
@@ -46,12 +46,12 @@ fn a_film_from_a_list_is_played_to_its_end() {
     let report = run(20, source, "");
     assert!((value(&report, "flow.film.sent_bytes") - 300_000.0).abs() <= 1.0);
     assert_eq!(report.value("flow.film.frames_played"), None);
-    // again and again
+    // the list repeats
     let report = run(24, &source.replace(" }", ", repeat = true }"), "");
     assert!((value(&report, "flow.film.sent_bytes") / 3e6 - 1.0).abs() < 0.01);
 }
 
-/// The wire is cut from 10 s to 13 s. The film is live, so what was sent meanwhile is lost.
+/// The link is down from 10 s to 13 s. The film is live, so that frames of that time are lost.
 #[test]
 fn an_outage_is_a_stall_and_the_frames_of_its_time_are_lost() {
     let report = run(
@@ -66,7 +66,7 @@ fn an_outage_is_a_stall_and_the_frames_of_its_time_are_lost() {
     let stalled = value(&report, "flow.film.stalled");
     assert!((2.5..=5.0).contains(&stalled), "{stalled}");
     let lost = value(&report, "flow.film.frames_lost");
-    // 75 in the outage, and what TFRC is too slow for after it
+    // 75 in the outage, and those for which TFRC is too slow after it
     assert!((70.0..=250.0).contains(&lost), "{lost}");
     let played = value(&report, "flow.film.frames_played");
     assert!(played + lost <= 750.0 && played + stalled * 25.0 <= 750.0, "{played}, {lost}, {stalled}");
@@ -74,7 +74,7 @@ fn an_outage_is_a_stall_and_the_frames_of_its_time_are_lost() {
     assert_eq!(report.value("receiver.film@right1.stalls"), Some(1.0));
 }
 
-/// What is there before the warm-up ends counts for the start, not for frames.
+/// Frames before the end of the warm-up count for the start only.
 #[test]
 fn the_start_is_told_whenever_it_was_and_frames_count_after_the_warm_up() {
     let report = run(
@@ -99,7 +99,7 @@ fn the_start_is_told_whenever_it_was_and_frames_count_after_the_warm_up() {
     assert!(whole > 250.0 + 150.0, "{whole}");
 }
 
-/// The network is the same whatever the player makes of what comes: a film over a wire that loses a packet of two hundred.
+/// The player has no effect on the network: a film over a link that loses one packet in two hundred.
 #[test]
 fn what_depends_on_a_lost_frame_was_there_and_could_not_be_shown() {
     let lossy = |player: &str| {
@@ -124,6 +124,6 @@ fn what_depends_on_a_lost_frame_was_there_and_could_not_be_shown() {
         assert!(spoiled > before, "{depends}: {spoiled}");
         before = spoiled;
     }
-    // the list tells types, so frames depend on their I frames unless it is said otherwise
+    // the list has types, so that frames depend on their I frames by default
     assert_eq!(lossy(""), lossy("depends = \"intra\""));
 }

@@ -1,4 +1,4 @@
-//! Every scenario in `warned/` is accepted with its warnings, which stand beside it; the scenarios of the repository have none.
+//! Every scenario in `warned/` is accepted with the warnings in the file beside it; the scenarios of the repository have none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn the_scenarios_of_the_repository_have_no_warnings() {
         if scenario.warnings().count() > 0 {
             wrong.push(scenario.warnings().to_string());
         }
-        // a plan has every default written out, and asks for nothing by that
+        // a plan has explicit defaults, which cause no warnings
         let printed = scenario.plan(None).expect("it was loaded").to_toml();
         let again = lab::load(&printed, &format!("plan of {}", path.display()))
             .unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! NDN's packets as others make them, any packet there and back, and what is no packet.
+//! NDN packets of another implementation, round trips of any packet, and malformed packets.
 
 use contract::Label;
 use proptest::collection::vec;
@@ -95,7 +95,7 @@ fn data_of_another_implementation_are_read_verified_and_written_alike() {
         Unsigned { name: data.name, content_type, freshness_ms, final_block: last, content: &content }
             .sign(&mut own);
         if which == "data" {
-            // a content type of 0 is written by that implementation, and not by ours
+            // a content type of 0 is written by that implementation, and not by this one
             assert_eq!(Data::read(&own).map(|own| own.content), Ok(&content[..]));
         } else {
             assert_eq!(own, packet);
@@ -136,7 +136,7 @@ fn link_packets_of_another_implementation_are_read() {
     }
 }
 
-// ---- any packet, there and back
+// ---- round trips of any packet
 
 fn any_name() -> impl Strategy<Value = Name> {
     let component =
@@ -164,7 +164,7 @@ fn any_header() -> impl Strategy<Value = LinkHeader> {
         })
 }
 
-/// Reads bytes with every parser; each must return.
+/// Parses bytes with every parser; each must return.
 fn read_all(bytes: &[u8]) {
     let _ = frame_length(bytes);
     if let Ok(packet) = LinkPacket::read(bytes) {
@@ -176,7 +176,7 @@ fn read_all(bytes: &[u8]) {
         let _ = Command::read(interest.name);
         let mut again = Vec::new();
         interest.write(&mut again);
-        // what was ignored is gone; what was understood is the same
+        // ignored elements are gone; the others are equal
         assert_eq!(Interest::read(&again).map(|again| again.name), Ok(interest.name));
     }
     if let Ok(data) = Data::read(bytes) {
@@ -265,7 +265,7 @@ proptest! {
         prop_assert_eq!(LinkPacket::read(&out), Ok(packet));
     }
 
-    /// Whatever the order in which pieces of several packets come.
+    /// Pieces of several packets in any order.
     #[test]
     fn packets_come_together_from_their_pieces(
         lengths in vec(500..8000usize, 1..6),
@@ -306,7 +306,7 @@ proptest! {
         read_all(&bytes);
     }
 
-    /// Right packets with some bytes changed, cut off or put in come closer to what a decoder can trip over.
+    /// Valid packets with some bytes changed, cut off or inserted reach more paths of a decoder than random bytes.
     #[test]
     fn changed_packets_are_read_or_refused(
         which in 0..PYTHON_NDN.lines().count(),
@@ -329,7 +329,7 @@ proptest! {
     }
 }
 
-/// A length that lies cannot make anybody reserve memory: the longest packets are bounded before they are read.
+/// A false length cannot cause a large allocation: the size of packets is limited before they are parsed.
 #[test]
 fn what_is_too_long_is_refused() {
     let mut packet = vec![0x05, 0xfd, 0x40, 0x00, 0x07, 0x03, 0x08, 0x01, b'a'];

@@ -1,5 +1,4 @@
-//! House tests of clocks: no scheme sees how far a clock is off, since only differences mean anything; a drift is felt as just what
-//! it is.
+//! Conformance tests of clocks: no scheme depends on the offset of a clock, since only differences count; a drift has its exact effect.
 
 use contract::NodeId;
 use sim::{ClockSpec, Trace, World};
@@ -7,11 +6,11 @@ use units::{Drift, Duration, Offset};
 
 use crate::{chosen, readme};
 
-/// Schemes whose source takes clocks for synchronised, and what they take from them.
+/// Schemes whose source assumes synchronised clocks, and for which quantity.
 const SYNCHRONISED: &[(&str, &str)] =
     &[("asmp", "round-trip times are multiples of one-way delays, whatever the clocks say")];
 
-/// What the scenarios of a scheme's README are run as: the plan and its name, for at most eight seconds.
+/// Runs of the scenarios of a scheme's README: the plan and its name, for at most eight seconds.
 fn plans(scheme: &str) -> Vec<lab::Plan> {
     let (path, scenarios) = readme(scheme);
     let plan = |text: &str| {

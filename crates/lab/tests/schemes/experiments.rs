@@ -1,5 +1,5 @@
-//! The experiments of the schemes: every `schemes/NAME/experiments/*.toml` gives what its author expects of it, and every scheme has one.
-//! Experiments marked `slow = true` run where `THALWEG_SLOW` is set.
+//! The experiments of the schemes: every `schemes/NAME/experiments/*.toml` meets its expectations, and every scheme has one. Experiments
+//! marked `slow = true` run if `THALWEG_SLOW` is set.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::{env, fs, thread};
 
 use crate::{chosen, folder};
 
-/// An experiment and what went wrong in it.
+/// An experiment and its errors.
 type Failures = Vec<String>;
 
 /// The files of the chosen schemes, in order.
@@ -28,7 +28,7 @@ fn experiments() -> Vec<PathBuf> {
     files
 }
 
-/// Runs an experiment and prints what was measured.
+/// Runs an experiment and prints its measurements.
 fn failures_of(path: &Path) -> Failures {
     let text = fs::read_to_string(path).expect("the file was just listed");
     let scheme = path.ancestors().nth(2).and_then(Path::file_name).expect("schemes/NAME/experiments/FILE");

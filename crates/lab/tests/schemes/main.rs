@@ -1,6 +1,6 @@
-//! The schemes in whole scenarios: what each of them must do in the simulator, its experiments, and the networks of single papers.
+//! The schemes in whole scenarios: requirements for all of them in the simulator, their experiments, and the networks of single papers.
 //!
-//! `THALWEG_SCHEME=NAME` leaves those of one scheme, as `make scheme NAME=...` does.
+//! `THALWEG_SCHEME=NAME` selects one scheme, as `make scheme NAME=...` does.
 
 use std::env;
 use std::path::PathBuf;

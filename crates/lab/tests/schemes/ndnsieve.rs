@@ -14,7 +14,7 @@ links = [
 ]
 "#;
 
-/// 2: one prefix at two producers, each behind a router of its own.
+/// 2: one prefix at two producers, each behind a separate router.
 const TWO_WAYS: &str = r#"
 links = [
     { name = "c1", ends = ["c1", "r1"], rate = "10 Mbit/s", delay = "10 ms", buffer = "500 packets" },
@@ -25,7 +25,7 @@ links = [
 ]
 "#;
 
-/// 3: three consumers and three producers, with a way round.
+/// 3: three consumers and three producers, with a second path.
 const THREE_FLOWS: &str = r#"
 links = [
     { name = "c1", ends = ["c1", "r1"], rate = "10 Mbit/s", delay = "10 ms", buffer = "500 packets" },
@@ -81,16 +81,16 @@ fn value(outcome: &Outcome, key: &str) -> f64 {
     outcome.report.value(key).unwrap_or_else(|| panic!("no {key}"))
 }
 
-/// Bits a second of Data on the wire that reached all consumers.
+/// Data on the wire that reached consumers, in bit/s.
 fn total(outcome: &Outcome) -> f64 {
     let bytes: u64 = outcome.trace.flows.iter().map(|flow| flow.arrived.bytes).sum();
     bytes as f64 * 8.0 / 20.0
 }
 
-/// When a prefix was moved, in seconds.
+/// Times at which a prefix was moved, in seconds.
 fn moves(outcome: &Outcome) -> Vec<f64> {
     let moved: Vec<_> = outcome.trace.events.iter().filter(|event| event.name == "prefix_moved").collect();
-    // the shunt router is the first that has two ways, r1
+    // the shunt router is the first with two paths, r1
     assert!(moved.iter().all(|event| event.subject == sim::Subject::Node(contract::NodeId(1))), "{moved:?}");
     moved.iter().map(|event| event.at.as_secs_f64()).collect()
 }
@@ -110,7 +110,7 @@ fn delay(outcome: &Outcome, flow: &str) -> [f64; 2] {
     ["delay", "delay_std"].map(|key| value(outcome, &format!("flow.{flow}.{key}")) * 1e3)
 }
 
-/// Prints the result beside what the specification's model has.
+/// Prints the result and that of the specification's model.
 fn show(name: &str, outcome: &Outcome, flows: &[&str]) {
     let delays: Vec<[f64; 2]> = flows.iter().map(|flow| delay(outcome, flow)).collect();
     println!(
@@ -194,7 +194,7 @@ fn calibrated_three_prefixes_take_two_moves_to_rest_whatever_the_seed() {
 
 #[test]
 fn literally_three_prefixes_never_rest() {
-    // model: 15.7 to 18.8 Mbit/s, delays that deviate by hundreds of milliseconds
+    // model: 15.7 to 18.8 Mbit/s, delays with standard deviations of hundreds of milliseconds
     let outcome = three("literal", 1);
     show("3 literal", &outcome, &["c1", "c2", "c3"]);
     assert!(moves(&outcome).iter().filter(|at| **at > 10.0).count() >= 5);
@@ -204,15 +204,15 @@ fn literally_three_prefixes_never_rest() {
 #[test]
 fn a_controller_that_dies_leaves_the_last_path_and_the_traffic() {
     let dies = |at: &str| format!("[[events]]\nat = \"{at}\"\nnode = \"controller\"\naction = \"stop\"\n");
-    // after its one order nothing is missed
+    // after its only order there are no losses
     let after = two("calibrated", &dies("5 s"));
     assert_eq!(moves(&after).len(), 1);
     assert_eq!(total(&after), total(&two("calibrated", "")));
-    // before it nothing is moved, and consumers do what they do
+    // before it no prefix moves, and consumers are not affected
     let before = two("calibrated", &dies("0.7 s"));
     assert!(moves(&before).is_empty());
     assert!(total(&before) > 9.5e6 && lost(&before) == 0);
-    // one that comes back has forgotten that the prefix was moved; both ways are alike, so that it may move it once more
+    // an app that returns does not know that the prefix was moved; both paths are equal, so that it may move it once more
     let back =
         format!("{}\n[[events]]\nat = \"7 s\"\nnode = \"controller\"\naction = \"start\"\n", dies("5 s"));
     let back = two("calibrated", &back);
@@ -235,7 +235,7 @@ fn lost_and_late_control_messages_delay_the_move_and_make_nothing_swing() {
 
 #[test]
 fn the_controller_works_no_more_at_twice_the_rates() {
-    // statuses are those of ports and periods: 10 ports, 19 periods whose end is heard; each node counts at most four operations for each
+    // statuses are per port and period: 10 ports, 19 periods with a report that arrives; each node counts at most four operations for each
     let outcome = one("calibrated");
     assert_eq!(controller(&outcome, contract::Count::Statuses), 10 * 39);
     let fast = scenario(DUMBBELL, &[("c1", "\"p1\"", 0), ("c2", "\"p2\"", 0)], "calibrated", 1, "")
