@@ -12,7 +12,7 @@ use units::{Duration, Time};
 
 use crate::{Batch, Fate, GsoBatch, Platform};
 
-/// A datagram on its way.
+/// A datagram in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Passing {
     pub(crate) at: Time,
@@ -29,7 +29,7 @@ impl Passing {
     }
 }
 
-/// What becomes of a datagram: all that arrives because of it, and when.
+/// Fate of a datagram: all arrivals that it causes, with their times.
 pub(crate) type Law = Box<dyn FnMut(&Passing) -> Vec<Passing> + Send>;
 
 /// The network.
@@ -55,13 +55,13 @@ struct World {
 struct Spot {
     address: SocketAddr,
     arrived: VecDeque<Passing>,
-    /// It waits until then; `None` when it has gone.
+    /// It waits until then; `None` when its thread has ended.
     until: Option<Time>,
-    /// Each wait lasts so much longer than was asked for.
+    /// Each wait takes this much longer than requested.
     oversleeps: Duration,
-    /// It hears nothing before its first instant.
+    /// It receives nothing before this instant.
     begun: bool,
-    /// Its program is killed then.
+    /// Its program is killed at this time.
     dies_at: Time,
 }
 
@@ -80,12 +80,12 @@ impl Net {
         Self(Arc::new(Shared { world: Mutex::new(world), turn: Condvar::new() }))
     }
 
-    /// A network that takes `delay` and does nothing else.
+    /// A network with a constant delay and no other effect.
     pub(crate) fn plain(delay: Duration) -> Self {
         Self::new(move |passing| vec![passing.after(delay)])
     }
 
-    /// The place with this address, whose first instant comes `later`. All places must be made before any thread uses its own.
+    /// The place with this address, which starts at `later`. All places must be made before any thread uses its own.
     pub(crate) fn place(&self, address: SocketAddr, later: Duration) -> Place {
         let mut world = self.world();
         let until = Some(world.clock + later);
@@ -105,7 +105,7 @@ impl Net {
         self.world().clock
     }
 
-    /// Has a datagram arrive, whoever sent it.
+    /// Makes a datagram arrive, from any sender.
     pub(crate) fn inject(&self, passing: Passing) {
         self.world().carry(passing);
     }
@@ -125,7 +125,7 @@ impl World {
         self.serial += 1;
     }
 
-    /// Nobody runs: the clock goes to the next thing that happens, and whoever that is for runs.
+    /// No thread runs: the clock advances to the next event, and the thread of that event runs.
     fn pass_on(&mut self) {
         loop {
             let waiting = self.places.iter().enumerate().filter_map(|(n, spot)| Some((spot.until?, n)));
@@ -162,13 +162,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Each wait lasts so much longer than was asked for.
+    /// Each wait takes this much longer than requested.
     pub(crate) fn oversleeping(self, span: Duration) -> Self {
         lock(&self.shared).places[self.me].oversleeps = span;
         self
     }
 
-    /// Its program is killed after this time: it says no goodbye.
+    /// Its program is killed after this time, without a leave.
     pub(crate) fn dying(self, later: Duration) -> Self {
         let mut world = lock(&self.shared);
         let at = world.clock + later;
@@ -206,7 +206,7 @@ impl Platform for Place {
         let mut world = self.turn();
         let now = world.clock;
         let spot = &mut world.places[self.me];
-        // time goes on, whatever is asked for
+        // time advances with every call
         let until = if until > now { until } else { now + Duration::from_micros(1) } + spot.oversleeps;
         spot.until = Some(if spot.arrived.is_empty() { until } else { now });
         world.running = None;
@@ -246,7 +246,7 @@ impl Platform for Place {
         Fate::Taken
     }
 
-    /// Who hears what is sent to a group is the law's business.
+    /// The network's law decides which members receive a datagram to a group.
     fn join(&mut self, _group: SocketAddr) -> std::io::Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A forwarder's memory is bounded, whatever strangers and programs send.
+//! A forwarder's memory is bounded for any input of other hosts and programs.
 
 #![cfg(unix)]
 
@@ -17,7 +17,7 @@ use wire::ndn::{
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Takes everything.
+/// Accepts everything.
 struct Away;
 
 impl Frames for Away {
@@ -33,7 +33,7 @@ impl Frames for Away {
 const KNOWN: Place =
     Place::Udp(SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 6363));
 
-/// A name below `/a` that nobody used before, sometimes a long one.
+/// An unused name below `/a`, sometimes a long one.
 fn name(random: &mut Random, n: u64) -> Name {
     let mut name: Name = "/a".parse().expect("a name");
     name.push_number(kind::SEGMENT, n);
@@ -44,7 +44,7 @@ fn name(random: &mut Random, n: u64) -> Name {
     name
 }
 
-/// A frame such as somebody sends who wants to fill memory.
+/// A frame of an attacker that tries to fill memory.
 fn frame(random: &mut Random, n: u64, data_of: &mut Vec<Name>) -> Vec<u8> {
     let (mut packet, mut frame) = (Vec::new(), Vec::new());
     let mut header = LinkHeader::default();
@@ -63,7 +63,7 @@ fn frame(random: &mut Random, n: u64, data_of: &mut Vec<Name>) -> Vec<u8> {
             data_of.push(name);
         }
         4 => {
-            // Data that somebody waits for, perhaps
+            // Data, possibly with a pending Interest
             let name = if data_of.is_empty() { name(random, n) } else { data_of.swap_remove(0) };
             let content = vec![1; 8000usize.saturating_sub(name.view().bytes().len())];
             Unsigned { name: name.view(), freshness_ms: u64::MAX, content: &content, ..Unsigned::default() }
@@ -137,7 +137,7 @@ fn a_flood_from_everywhere_takes_bounded_memory() {
     let mut random = Random::new(1, "flood", "test");
     let (mut data_of, mut max, mut kept) = (Vec::new(), 0, 0);
     for n in 0..60_000u64 {
-        // ever new addresses and programs, and now and then the neighbour who answers
+        // new addresses and programs, and occasionally the neighbour with an answer
         let from = match random.below(8) {
             0..=3 => {
                 Place::Udp(SocketAddr::from(([10, 1, (n / 20_000) as u8, random.below(24) as u8], 6363)))
@@ -161,7 +161,7 @@ fn a_flood_from_everywhere_takes_bounded_memory() {
     let stats = node.stats();
     assert!(stats.strays.crowded > 1000 && stats.strays.strangers > 1000, "{:?}", stats.strays);
     assert!(kept > 100, "Data came and were kept: {kept}");
-    // names, Interests and Data; queues; pieces of packets; and what the tables take themselves
+    // names, Interests and Data; queues; pieces of packets; and the tables themselves
     let bound = (8 << 20) + (4 << 20) + (16 * 8 + 16 * 4 + 64) * 8800 + (4 << 20);
     assert!(max < bound, "{max} bytes in use, of at most {bound}");
     eprintln!("at most {:.1} MB in use of {:.1} MB", max as f64 / 1e6, bound as f64 / 1e6);

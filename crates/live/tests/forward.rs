@@ -1,4 +1,4 @@
-//! Our forwarder as a process over real sockets of this machine.
+//! Our forwarder as a process over real sockets of this computer.
 
 #![cfg(unix)]
 
@@ -26,7 +26,7 @@ fn socket_path(what: &str) -> std::path::PathBuf {
     std::env::temp_dir().join(format!("thalweg-{}-{what}.sock", std::process::id()))
 }
 
-/// A file goes from a producer to a consumer, each at its own forwarder, with UDP between the two.
+/// A file is transferred from a producer to a consumer, each at its own forwarder, with UDP between the two.
 #[test]
 fn a_file_goes_through_two_forwarders() {
     let began = Instant::now();
@@ -77,7 +77,7 @@ fn a_file_goes_through_two_forwarders() {
         assert!(fetched.failure.is_none(), "{:?}", fetched.failure);
         assert!(out == content, "{} of {} bytes", out.len(), content.len());
         assert!(producer.failure.is_none(), "{:?}", producer.failure);
-        // it registered, and perhaps was in time to take that back
+        // it registered, and may have had time to withdraw that
         assert!((1..=2).contains(&stats[1].strays.commands), "{:?}", stats[1].strays);
         assert_eq!(stats[1].strays.refused_commands, 0);
         for stats in &stats {
@@ -88,7 +88,7 @@ fn a_file_goes_through_two_forwarders() {
     assert!(!socket_path("near").exists() && !socket_path("far").exists(), "the sockets are removed");
 }
 
-/// Three hosts in a row with MIRCC: what is asked for is what the slower wire carries.
+/// Three hosts in a row with MIRCC: the rate of Interests is that of the slower link.
 #[test]
 fn a_consumer_in_the_process_asks_through_a_router() {
     let entry = schemes::find("mircc").expect("it is in the catalogue");
@@ -122,7 +122,7 @@ fn a_consumer_in_the_process_asks_through_a_router() {
     let done = together(hosts, &wires, Duration::from_millis(1400), &Control::default()).expect("it runs");
     let app = &done[0].node.apps()[0];
     let (generated, received) = (app.generated().len(), app.received().len());
-    // at most 400 Data a second, the rate of its own wire; at least some, however busy the machine is
+    // at most 400 Data per second, the rate of its own link; at least a few, under any load of the computer
     assert!((20..=410).contains(&generated), "{generated}");
     assert!(received > 10 && received <= generated, "{received} of {generated}");
     let router = done[1].node.stats();
@@ -130,7 +130,7 @@ fn a_consumer_in_the_process_asks_through_a_router() {
     assert_eq!(router.strays, Strays::default());
 }
 
-/// A program asks and does not read: what the system does not hold for it waits visibly until it is read.
+/// A program requests and does not read: frames beyond the system's buffer wait in a visible queue until they are read.
 #[test]
 fn what_waits_for_a_program_is_known_beyond_what_the_system_was_told_to_hold() {
     let path = socket_path("waits");
@@ -144,7 +144,7 @@ fn what_waits_for_a_program_is_known_beyond_what_the_system_was_told_to_hold() {
     let (place, came) = inbox.frames().next().expect("it came");
     assert_eq!(came, frame);
     assert_eq!(sockets.waiting(place), 0);
-    // the first frames fit into what the system holds
+    // the first frames fit into the system's buffer
     assert!(sockets.send(place, &frame));
     assert_eq!(sockets.waiting(place), 0);
     let mut sent = 1;
@@ -157,7 +157,7 @@ fn what_waits_for_a_program_is_known_beyond_what_the_system_was_told_to_hold() {
     let before = sockets.waiting(place);
     assert!(sockets.send(place, &frame));
     assert_eq!(sockets.waiting(place), before + frame.len() as u64);
-    // the program reads all of it, and the forwarder hands over the rest
+    // the program reads all of them, and the forwarder passes on the rest
     let mut left = (sent + 1) * frame.len();
     program.set_read_timeout(Some(std::time::Duration::from_secs(20))).expect("it can be set");
     let mut room = [0; 4096];

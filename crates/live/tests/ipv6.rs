@@ -1,5 +1,5 @@
-//! IPv6 between two network namespaces of the tests' own, joined by a pair of virtual devices: global and link-local addresses, and groups. Needs
-//! the right to make namespaces: without it the test says so and does nothing.
+//! IPv6 between two network namespaces of the tests, joined by a pair of virtual devices: global and link-local addresses, and groups.
+//! Needs the privilege to create namespaces: without it the test prints so and passes.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ fn ip(words: &str) {
     assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A namespace of this thread's own, and of those that it begins. False where that is not permitted.
+/// A namespace for this thread and those that it starts. False if that is not permitted.
 fn alone() -> bool {
     if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
         eprintln!("skipped: IPv6 between namespaces: {error}");
@@ -36,7 +36,7 @@ fn alone() -> bool {
     true
 }
 
-/// Addresses that need not be asked for first.
+/// Addresses without duplicate address detection.
 fn set_up(device: &str, n: u8) {
     ip(&format!("link set {device} addrgenmode none"));
     ip(&format!("link set {device} up"));
@@ -72,7 +72,7 @@ impl Payload for Numbers {
     }
 }
 
-/// Wants so many.
+/// Wants this number.
 struct Wants(u64);
 
 impl Sink for Wants {
@@ -89,17 +89,17 @@ impl Sink for Wants {
     }
 }
 
-/// What the far side is to do: this many receivers that call this address and join groups by this interface.
+/// Task of the far side: this many receivers that call this address and join groups by this interface.
 struct Asked {
     call: String,
     interface: Option<&'static str>,
     receivers: usize,
 }
 
-/// The far side: its namespace, and receivers there, until nothing more is asked.
+/// The far side: its namespace, and receivers there, until there are no more tasks.
 fn far_side(asked: &mpsc::Receiver<Asked>, ends: &mpsc::Sender<Vec<Outcome>>) {
     for (n, Asked { call, interface, receivers }) in asked.iter().enumerate() {
-        // its device is there when the first is asked for
+        // its device exists at the first task
         if n == 0 {
             set_up(FAR, 2);
         }
@@ -161,7 +161,7 @@ fn sessions_and_groups_between_two_computers() {
         set_up(NEAR, 1);
         let wildcard = SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, PORT));
 
-        // for two, by a global address and by one of the link
+        // for two receivers, by a global address and by a link-local one
         for call in [format!("[fd00:7::1]:{PORT}"), format!("[fe80::1%{FAR}]:{PORT}")] {
             let mut udp = Udp::bind(wildcard).expect("a socket");
             ask.send(Asked { call, interface: None, receivers: 1 }).expect("the far side waits");
@@ -172,7 +172,7 @@ fn sessions_and_groups_between_two_computers() {
             whole(&told.recv().expect("the far side tells"));
         }
 
-        // for two receivers of one computer: groups of a site and of the link, with the interface and without
+        // for two receivers of one computer: site-local and link-local groups, with the interface and without
         for (group, interface) in
             [("ff15::77", None), ("ff15::77", Some((NEAR, FAR))), ("ff12::77", Some((NEAR, FAR)))]
         {

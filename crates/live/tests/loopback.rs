@@ -1,4 +1,4 @@
-//! Real sockets, over the loopback interface: what the tests with a clock of their own cannot show.
+//! Real sockets, over the loopback interface: properties that tests with a simulated clock cannot show.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
@@ -11,7 +11,7 @@ use live::{
 };
 use units::{Duration, Time};
 
-/// A socket at the loopback address; none where the system has no such address.
+/// A socket at the loopback address; none if the system has no such address.
 fn bind(ip: std::net::IpAddr) -> Option<Udp> {
     match Udp::bind(SocketAddr::new(ip, 0)) {
         Ok(socket) => Some(socket),
@@ -53,7 +53,7 @@ fn flow(
     Some((outcome, receiving.join().expect("the receiver does not panic")))
 }
 
-/// Numbered packets, until the receiver says that it has enough.
+/// Numbered packets, until the receiver reports that it has enough.
 struct Numbers(bool);
 
 impl Payload for Numbers {
@@ -69,7 +69,7 @@ impl Payload for Numbers {
     }
 }
 
-/// Wants so many.
+/// Wants this number.
 struct Wants(u64);
 
 impl Sink for Wants {
@@ -86,7 +86,7 @@ impl Sink for Wants {
     }
 }
 
-/// This many bytes, of which so many are acknowledged.
+/// A stream of the given number of bytes, with the number of acknowledged ones.
 struct Stream(u64, u64);
 
 impl ByteSource for Stream {
@@ -108,7 +108,7 @@ impl ByteSource for Stream {
     }
 }
 
-/// Wants this many bytes, of which so many have come in order.
+/// Wants the given number of bytes, and counts those received in order.
 struct Keep(u64, u64);
 
 impl ByteSink for Keep {

@@ -1,4 +1,4 @@
-//! Memory is bounded, whatever arrives.
+//! Memory is bounded for any input.
 
 use std::alloc::System;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use wire::stream::{Datagram, Frame, HELLO, Hello, KEY, Offer, Role, Transport};
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The only end: what else it hears is garbage, and hellos from anywhere.
+/// The only real end: all else that it receives is garbage, and hellos from any address.
 struct Storm {
     clock: Time,
     random: Random,
@@ -22,7 +22,7 @@ struct Storm {
     sent: u64,
     came: u64,
     region: Region<'static, System>,
-    /// Bytes in use after a tenth of the storm, and the most since.
+    /// Bytes in use after a tenth of the flood, and the maximum since.
     settled: Option<isize>,
     max: isize,
 }
@@ -33,7 +33,7 @@ impl Storm {
         change.bytes_allocated as isize - change.bytes_deallocated as isize
     }
 
-    /// A datagram such as a stranger makes.
+    /// A datagram of an attacker.
     fn make(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut public = [0; KEY];
@@ -44,14 +44,14 @@ impl Storm {
                 bytes.iter_mut().for_each(|byte| *byte = self.random.bits() as u8);
             }
             1 => {
-                // right in all but its tag
+                // valid except for its tag
                 let label = contract::Label([self.random.bits(); 4]);
                 let word = Frame::Feedback { sent_at: Time::ZERO, label };
                 Datagram { session: self.random.bits() as u32, number: 1, frame: word }.write(&mut bytes);
                 bytes.resize(bytes.len() + 16, 7);
             }
             _ => {
-                // a hello of somebody who knows the secret, which is none
+                // a hello with a valid secret, since there is none
                 let offer = Offer {
                     scheme: "reno".to_owned(),
                     params: Vec::new(),
@@ -162,6 +162,6 @@ fn a_storm_of_strangers_takes_no_memory_and_gets_fewer_bytes_than_it_sent() {
     assert!(stats.refused.malformed > 10_000 && stats.refused.strangers > 10_000, "{stats:?}");
     assert!(storm.sent > 0 && storm.sent < storm.came / 3, "{} of {}", storm.sent, storm.came);
     let settled = storm.settled.expect("a tenth of the storm came");
-    // the storm's own datagram is in use while it looks
+    // the flood's own datagram is in use during the measurement
     assert!(storm.max <= settled + 8192, "{settled} bytes grew to {}", storm.max);
 }

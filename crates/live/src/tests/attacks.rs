@@ -1,4 +1,4 @@
-//! Tests of attacks by strangers.
+//! Tests of attacks by other hosts.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,11 @@ fn victim() -> SocketAddr {
     SocketAddr::from(([10, 9, 9, 9], 53))
 }
 
-/// What a sender did: when each datagram left, and what was in it.
+/// A sender's datagrams: departure time and content.
 type Seen = Shelf<Vec<(Time, Vec<u8>)>>;
 
-/// Runs CVIHIS over a network in which `strange` adds to what the receiver sends; what the sender did, and both outcomes.
+/// Runs CVIHIS over a network in which `strange` adds datagrams to those of the receiver; returns the sender's datagrams, and both
+/// outcomes.
 fn with_stranger(mut strange: impl FnMut(&Passing) -> Vec<Passing> + Send + 'static) -> (Seen, Left) {
     let seen = Seen::default();
     let seen_too = seen.clone();
@@ -39,7 +40,7 @@ fn with_stranger(mut strange: impl FnMut(&Passing) -> Vec<Passing> + Send + 'sta
 fn a_strangers_feedback_does_not_move_a_sender() {
     let (quiet, _) = with_stranger(|_| Vec::new());
     let (a, b) = addresses();
-    // it sees every datagram, knows the session, writes from the receiver's address, and has no key
+    // the attacker sees every datagram, knows the session, writes from the receiver's address, and has no key
     let (attacked, left) = with_stranger(move |passing| {
         if passing.from != b || passing.bytes[2] < 16 {
             return Vec::new();
@@ -54,7 +55,7 @@ fn a_strangers_feedback_does_not_move_a_sender() {
             Key::opening(&Secret::none()).seal(&mut bytes, 0);
             lies.push(Passing { to: a, bytes, ..passing.after(ms(5)) });
         }
-        // and what the receiver really said, with one frame changed
+        // and the receiver's real datagrams, with one frame changed
         let mut changed = passing.after(ms(5));
         changed.bytes[30] ^= 0xFF;
         lies.push(changed);
@@ -110,7 +111,7 @@ fn a_session_is_bound_to_the_address_that_was_proved() {
     assert!(left.sender.stats.refused.strangers > 100);
 }
 
-/// Somebody who knows the secret, even, and says hello from another's address.
+/// A host that even knows the secret, and sends a hello from another host's address.
 #[test]
 fn nobody_is_sent_more_than_was_sent_from_its_address() {
     let (a, b) = addresses();
@@ -128,7 +129,7 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
     for n in 0..400u64 {
         let mut public = [0; KEY];
         public.iter_mut().for_each(|byte| *byte = random.bits() as u8);
-        // tokens that are made up
+        // invented tokens
         let mut token = [n as u8; 24];
         token[..8].copy_from_slice(&start.as_nanos().to_be_bytes());
         let hello = Hello {
@@ -142,7 +143,7 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
         Datagram { session: n as u32, number: 0, frame: Frame::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&Secret::new("of the tests")).seal(&mut bytes, 0);
         assert_eq!(bytes.len(), HELLO);
-        // a third are cut short, a third are damaged
+        // a third are truncated, a third are damaged
         match n % 3 {
             0 => {}
             1 => bytes.truncate(HEADING_AND_TAG + random.below(100) as usize),
@@ -162,7 +163,7 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
 
 const HEADING_AND_TAG: usize = wire::stream::HEADING + TAG;
 
-/// A hello with a token that was right, recorded and replayed from the same address, opens nothing.
+/// A hello with a valid token, recorded and replayed from the same address, opens no session.
 #[test]
 fn a_hello_opens_one_session() {
     let (a, b) = addresses();
@@ -184,7 +185,7 @@ fn a_hello_opens_one_session() {
     assert_eq!((left.sender.stats.sessions, left.told.open(|told| told.joins)), (1, 1));
 }
 
-/// Whatever arrives at either end, both go on and end as they should.
+/// With any datagrams at either end, both continue and end properly.
 #[test]
 fn garbage_is_counted_and_nothing_else() {
     let (a, b) = addresses();
@@ -217,7 +218,7 @@ fn garbage_is_counted_and_nothing_else() {
     left.had.open(|had| assert_eq!(had.wrong, 0));
 }
 
-/// The tests' own stranger is believed where it has the key, so that the tests above could fail.
+/// The tests' attacker is accepted if it has the key, so that the tests above could fail.
 #[test]
 fn who_has_the_secret_is_believed() {
     let net = Net::plain(ms(1));

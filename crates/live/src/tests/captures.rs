@@ -10,7 +10,7 @@ use crate::forward::{self, ForwarderPlatform, Frames, Inbox};
 use crate::ndn::{Transport, TransportError};
 use crate::{Batch, End, Recorder, Tapped};
 
-/// A file in memory that a test can look at while it is written.
+/// A file in memory that a test can read while it is written.
 #[derive(Clone, Default)]
 struct Page(Shelf<Vec<u8>>);
 
@@ -29,7 +29,7 @@ impl Write for Page {
 struct Seen {
     interface: u32,
     at_ns: u64,
-    /// 1 for received, 2 for sent; 0 where its interface says it.
+    /// 1 for received, 2 for sent; 0 if its interface shows the direction.
     way: u32,
     bytes: Vec<u8>,
 }
@@ -61,7 +61,7 @@ fn packets(page: &Page) -> Vec<Seen> {
     seen
 }
 
-/// Source, destination, mark and content of a datagram over IPv4, whose sums are right.
+/// Source, destination, mark and content of a datagram over IPv4 with correct checksums.
 fn read(bytes: &[u8]) -> (SocketAddr, SocketAddr, Ecn, &[u8]) {
     let ip = wire::Ipv4::read(bytes).expect("it is IPv4");
     let (from, to) = ip.ports.expect("it is UDP");
@@ -85,7 +85,7 @@ fn what_one_end_sent_is_what_the_other_received() {
     let ((here, sent), (there, received)) = (tap(net.place(a, ms(1)), 5), tap(net.place(b, ms(0)), 7));
     let meets = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between((here, there), &steady("8 Mbit/s"), 300, meets, Controls::default());
-    // the ends are gone: what waited in buffers was written out
+    // both ends are gone: buffers have been written out
     assert_eq!((&left.sender.end, &left.receiver.end), (&End::Complete, &End::Complete));
     let (sent, received) = (packets(&sent), packets(&received));
     let count = |list: &[Seen], interface| list.iter().filter(|p| p.interface == interface).count() as u64;
@@ -96,7 +96,7 @@ fn what_one_end_sent_is_what_the_other_received() {
         (receiver.sent.datagrams, receiver.received.datagrams)
     );
     assert!(count(&sent, 0) >= 300);
-    // to the nanosecond: ten milliseconds on the way, and clocks whose zeros differ by two nanoseconds
+    // to the nanosecond: a delay of ten milliseconds, and clocks whose zeros differ by two nanoseconds
     let left_here: Vec<Seen> = sent.iter().filter(|p| p.interface == 0).cloned().collect();
     let came_there: Vec<Seen> = received
         .iter()
@@ -173,7 +173,7 @@ fn what_waits_is_written_out_each_second_and_groups_and_marks_are_in_it() {
     );
 }
 
-/// Gives back what it is sent, and is full at the third frame.
+/// Returns what it is sent, and is full at the third frame.
 struct Echo(Vec<Vec<u8>>, Option<(SocketAddr, SocketAddr)>);
 
 impl Transport for Echo {
@@ -234,7 +234,7 @@ fn frames_of_named_data_are_datagrams_to_the_port_where_dissectors_look() {
     }
 }
 
-/// Faces of a forwarder: what comes, once, and how many frames are taken.
+/// Faces of a forwarder: each arrival once, and the number of accepted frames.
 struct Faces(Vec<(forward::Place, Vec<u8>)>, usize);
 
 impl Frames for Faces {

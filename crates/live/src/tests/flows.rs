@@ -5,7 +5,7 @@ use contract::{Count, Ecn, Random};
 use super::*;
 use crate::{End, Limits, Phase};
 
-/// A bottleneck of `mbps` and `packets` in its queue, `delay` each way, for what `from` sends.
+/// A bottleneck of `mbps` with a queue of `packets`, and `delay` each way, for datagrams of `from`.
 fn bottleneck(from: SocketAddr, mbps: u64, packets: u64, delay: Duration) -> Net {
     let mut free_at = Time::ZERO;
     Net::new(move |passing| {
@@ -39,7 +39,7 @@ fn a_paced_flow_arrives_whole_and_both_ends_know() {
     assert_eq!(stats.meter.count(Count::Missing), 0);
 }
 
-/// 8 Mbit/s are a packet of 1000 bytes a millisecond; the jitter of the stream's pacer is 1 %.
+/// 8 Mbit/s are one packet of 1000 bytes per millisecond; the jitter of the stream's pacer is 1 %.
 #[test]
 fn packets_leave_when_the_machine_says() {
     let left = numbers(&Net::plain(ms(10)), &Scheme { packet: 1000, ..steady("8 Mbit/s") }, 500);
@@ -53,7 +53,7 @@ fn packets_leave_when_the_machine_says() {
     assert!(left.sender.stats.lateness.max() <= Duration::from_micros(1));
 }
 
-/// A loop that comes late by 700 µs each time sends what was due in batches: the rate is kept.
+/// A loop that is late by 700 µs each time sends the packets that were due in batches: the rate is kept.
 #[test]
 fn a_loop_that_sleeps_too_long_keeps_the_rate() {
     let net = Net::plain(ms(10));
@@ -70,7 +70,7 @@ fn a_loop_that_sleeps_too_long_keeps_the_rate() {
     assert!(lateness.max() > Duration::ZERO && lateness.max() <= late + ms(1), "{}", lateness.max());
 }
 
-/// A loop that was away for a second sends what was due within two milliseconds, and not a second's worth.
+/// After a pause of a second a loop sends the packets that were due within two milliseconds, and not those of a second.
 #[test]
 fn a_loop_that_was_away_does_not_send_all_at_once() {
     let net = Net::plain(ms(10));
@@ -138,7 +138,7 @@ fn a_windowed_flow_survives_loss_copies_damage_and_disorder() {
 
 #[test]
 fn a_source_that_trickles_is_carried_as_it_comes() {
-    // 500 bytes a millisecond are less than a segment
+    // 500 bytes per millisecond are less than a segment
     let (sender, receiver, kept, wrong) = bytes(&Net::plain(ms(5)), &Scheme::new("reno"), 200_000, 500);
     assert_eq!((&sender.end, &receiver.end, wrong), (&End::Complete, &End::Complete, 0));
     kept.open(|kept| assert_eq!((kept.contiguous, kept.wrong), (200_000, 0)));
@@ -174,7 +174,7 @@ fn a_change_of_mode_reaches_both_ends_from_either() {
         let (a, b) = addresses();
         let places = (net.place(a, ms(1)), net.place(b, ms(0)));
         let asked = if at_sender { &controls.sender } else { &controls.receiver };
-        // a mode that the scheme does not have is counted by its law at the source, and no other trace is left of it
+        // the law at the source counts a mode that the scheme does not have, and ignores it
         asked.change_mode("nowhere");
         let ends = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
         let left = numbers_between(places, &Scheme::new("cvihis"), 100, ends, controls);
@@ -232,7 +232,7 @@ fn whoever_is_asked_to_stop_says_so_to_the_other() {
     assert_eq!(seen.progress.phase(), Phase::Over);
 }
 
-/// The network carries nothing for five seconds: the sender stands still after three, and goes on when it carries again.
+/// The network is down for five seconds: the sender pauses after three, and continues when it is up again.
 #[test]
 fn ends_that_lost_each_other_wait_and_go_on() {
     let net = Net::new({
@@ -245,7 +245,7 @@ fn ends_that_lost_each_other_wait_and_go_on() {
     let left = numbers(&net, &steady("8 Mbit/s"), 3000);
     assert_eq!((&left.sender.end, &left.receiver.end), (&End::Complete, &End::Complete));
     assert_eq!((left.sender.stats.sessions, left.receiver.stats.sessions), (1, 1));
-    // 973 a second: for three more it sent into nothing, and not while it called
+    // 973 per second: it sent for three more seconds without a receiver, and not while it called
     let packets = left.sender.stats.packets;
     assert!(packets > 3000 + 2800 && packets < 3000 + 3200, "{packets}");
 }
@@ -307,6 +307,6 @@ fn an_end_that_never_comes_back_is_given_up() {
     assert!(receiving.join().is_err());
     let sender = sending.join().expect("no panic");
     assert_eq!(sender.end, End::Silent);
-    // 10 packets a second, for the second that there was somebody and the three until that was noticed
+    // 10 packets per second, for the second with a receiver and the three until its absence was detected
     assert!(sender.stats.packets <= 42, "{}", sender.stats.packets);
 }

@@ -16,7 +16,7 @@ fn member(n: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 1, n], 9))
 }
 
-/// What everybody left behind.
+/// Results of all ends.
 struct All {
     sender: Outcome,
     left: Vec<Left>,
@@ -25,7 +25,7 @@ struct All {
     told: Shelf<Told>,
 }
 
-/// Numbers each receiver's message: the payload is whole when all of them have said that they have `wanted`.
+/// Numbers each receiver's message: the payload is complete when all of them have reported `wanted`.
 struct ForAll {
     wanted: u64,
     expected: usize,
@@ -56,7 +56,7 @@ impl Payload for ForAll {
     }
 }
 
-/// Sends numbers to `members` receivers over a network that copies what is sent to the group to all of them, 10 ms away, and does `law` to every
+/// Sends numbers to `members` receivers over a network that copies group datagrams to all of them, 10 ms away, and applies `law` to every
 /// datagram that would arrive.
 fn gather(
     members: u8,
@@ -143,7 +143,8 @@ fn everybody_gets_what_is_sent_once() {
     assert!(all.left.iter().all(|left| left.end == End::Complete));
 }
 
-/// MCA: the receiver with the narrowest way decides. One in three packets to the last of five are lost; the law must see that.
+/// MCA: the receiver with the narrowest path is the representative. One in three packets to the last of five are lost, which the law must
+/// detect.
 #[test]
 fn the_rate_follows_the_slowest_receiver() {
     let lossy = |all: bool| {
@@ -165,15 +166,15 @@ fn the_rate_follows_the_slowest_receiver() {
     assert!(held.sender.stats.meter.count(contract::Count::FeedbackReceived) > 20);
 }
 
-/// The network does not carry the group for the first 20 s. The sender stands still when it has heard nobody for 9 s, and goes on when it is
-/// heard.
+/// The network drops group datagrams for the first 20 s. The sender pauses after 9 s without feedback, and continues when there is
+/// feedback.
 #[test]
 fn a_sender_that_nobody_hears_stands_still() {
     let seen = Shelf::<Vec<Duration>>::default();
     let (sent, mut began, mut session) = (seen.clone(), None, None);
     let law = move |passing: Passing| {
         let since = passing.at.saturating_since(*began.get_or_insert(passing.at));
-        // the first data tell which session the group's is
+        // the first data show the session of the group
         let number = [passing.bytes[4], passing.bytes[5], passing.bytes[6], passing.bytes[7]];
         if passing.bytes[2] == 16 {
             session = Some(number);
@@ -193,9 +194,9 @@ fn a_sender_that_nobody_hears_stands_still() {
     assert!(within(20_000, 40_000) >= 300);
 }
 
-/// TFMCC and PGMCC: a tenth of what goes to the last of five is lost. The schemes do not retransmit, so it has what it wants because more comes.
-/// Both slow down for it: PGMCC as soon as it is the acker, TFMCC when its turn in a feedback round has come, some seconds later; until then
-/// thousands of packets were sent in slowstart.
+/// TFMCC and PGMCC: a tenth of the packets to the last of five are lost. The schemes do not retransmit, so that it needs later packets
+/// instead. Both reduce the rate for it: PGMCC as soon as it is the acker, TFMCC at its turn in a feedback round, some seconds later; until
+/// then thousands of packets are sent in slowstart.
 #[test]
 fn other_laws_for_groups_serve_a_receiver_that_loses() {
     let lossy = |loses: bool| {
@@ -233,7 +234,7 @@ fn other_laws_for_groups_serve_a_receiver_that_loses() {
     }
 }
 
-/// Two receivers, of which the second is killed after 300 ms and started again at `back`, elsewhere and with the number that it had.
+/// Two receivers, of which the second is killed after 300 ms and restarted at `back`, at another address and with its former number.
 fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Left>, Shelf<Told>) {
     let net = Net::new(move |passing: &Passing| {
         if passing.to == group() {
@@ -275,7 +276,7 @@ fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Le
 
 #[test]
 fn a_receiver_that_is_started_again_counts_once() {
-    // soon, and when it had been given up: there is room for two, and it finds some
+    // soon, and after it had been removed: there is a place for two, and it gets one
     for (back, patience) in [(ms(900), Duration::from_secs(60)), (ms(8000), Duration::from_secs(5))] {
         let (outcome, mut left, told) = with_one_that_returns(back, patience);
         assert_eq!(outcome.end, End::Complete);
@@ -334,7 +335,7 @@ fn what_is_duplicated_lost_damaged_or_replayed_harms_nobody() {
     }
 }
 
-/// A stranger who knows the group and its number, and not its key.
+/// A host that knows the group and its number, but not its key.
 #[test]
 fn a_stranger_cannot_speak_to_the_group() {
     let all = gather(
@@ -380,7 +381,7 @@ fn a_network_that_does_not_carry_the_group_is_said_to_be_so() {
         10,
         limits,
         |passing| {
-            // data and signs of life to the group have its number
+            // data and keep-alives to the group have its number
             let to_group = passing.bytes[2] == 16 || (passing.bytes[2] == 7 && passing.bytes[15] > 200);
             if to_group { Vec::new() } else { vec![passing] }
         },

@@ -59,7 +59,7 @@ fn ends_with_other_secrets_do_not_meet() {
     let other = Settings { secret: Secret::new("another"), ..short(Handshake::Connect(b)) };
     let sender = sender_at(here, other, steady("8 Mbit/s"));
     let receiver = receiver_at(there, short(Handshake::Listen));
-    // the sender learns why, and before its patience is over
+    // the sender gets the reason, before its timeout
     assert_eq!(end(sender), End::Refused(Reason::Key));
     let receiver = receiver.join().expect("no end panics");
     assert_eq!(receiver.end, End::Unanswered);
@@ -69,7 +69,7 @@ fn ends_with_other_secrets_do_not_meet() {
     assert!(stats.sent.bytes < stats.refused.forged * wire::stream::HELLO as u64, "shorter than a hello");
 }
 
-/// Everybody can say that a key is another: it is not believed where the other end answers.
+/// Any host can claim that a key is wrong: the claim is ignored if the other end answers.
 #[test]
 fn a_hint_that_the_key_is_another_stops_nobody_whose_key_is_right() {
     let (a, b) = addresses();
@@ -155,7 +155,7 @@ fn a_scheme_that_is_not_or_does_not_fit_fails_at_once() {
 
 #[test]
 fn a_lossy_network_delays_meeting_and_parting_and_no_more() {
-    // of datagrams that are not data a half is lost
+    // half of the datagrams other than data are lost
     let mut random = contract::Random::new(3, "net", "loss");
     let net = Net::new(move |passing| {
         if passing.bytes[2] < 16 && random.chance(0.5) { Vec::new() } else { vec![passing.after(ms(10))] }

@@ -20,7 +20,7 @@ use crate::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink, Sta
 use crate::testing::{Net, Place};
 use crate::{Cargo, Control, Handshake, Outcome, Platform, Scheme, Secret, Settings, Store, receive, send};
 
-/// What ends in threads and a test share.
+/// State that ends in threads share with a test.
 #[derive(Default)]
 struct Shelf<T>(Arc<Mutex<T>>);
 
@@ -36,11 +36,11 @@ impl<T> Shelf<T> {
     }
 }
 
-/// Packets with their number as content, until the receiver has said that it has `wanted` of them.
+/// Packets with their number as content, until the receiver has reported `wanted` of them.
 struct Numbers {
     wanted: u64,
     done: bool,
-    /// Numbers that were filled, joins, leaves, words.
+    /// Numbers of filled packets, joins, leaves, messages.
     told: Shelf<Told>,
 }
 
@@ -78,7 +78,7 @@ impl Payload for Numbers {
     }
 }
 
-/// Counts packets whose content is right, and says how many now and then.
+/// Counts packets with correct content, and reports their number from time to time.
 struct Counter {
     wanted: u64,
     had: Shelf<Had>,
@@ -90,7 +90,7 @@ struct Had {
     right: u64,
     wrong: u64,
     ended: u32,
-    /// When each came.
+    /// Arrival times.
     times: Vec<Time>,
 }
 
@@ -127,13 +127,13 @@ fn byte(offset: u64) -> u8 {
     (offset ^ offset >> 8 ^ offset >> 16) as u8
 }
 
-/// A stream of this many bytes, of which `rate` more are there each millisecond.
+/// A stream of this many bytes, of which `rate` more are available each millisecond.
 struct Stream {
     length: u64,
     began: Time,
     rate: u64,
     acknowledged: u64,
-    /// Reads of bytes that were not there or not needed any more.
+    /// Reads of bytes that were not available or already released.
     wrong: Shelf<u64>,
     ready: u64,
 }
@@ -175,7 +175,7 @@ impl ByteSource for Stream {
     }
 }
 
-/// Keeps a byte stream of known length.
+/// Stores a byte stream of known length.
 struct Keep {
     length: u64,
     kept: Shelf<Kept>,
@@ -185,7 +185,7 @@ struct Keep {
 struct Kept {
     contiguous: u64,
     wrong: u64,
-    /// One past the last byte that came.
+    /// End of the received bytes.
     max: u64,
 }
 
@@ -228,13 +228,13 @@ fn settings(handshake: Handshake) -> Settings {
     }
 }
 
-/// A stream at a fixed rate.
+/// A stream with a constant rate.
 fn steady(rate: &str) -> Scheme {
     let params = ["initial_rate", "min_rate", "max_rate"].map(|name| (name.to_owned(), rate.into()));
     Scheme { params: params.to_vec(), packet: 1028, ..Scheme::new("mca") }
 }
 
-/// What both ends of a flow of numbered packets left behind.
+/// Results of both ends of a flow of numbered packets.
 struct Left {
     sender: Outcome,
     receiver: Outcome,
@@ -255,7 +255,7 @@ fn numbers(net: &Net, scheme: &Scheme, wanted: u64) -> Left {
     )
 }
 
-/// What other threads could ask of both ends.
+/// State of both ends that other threads could read.
 #[derive(Clone, Default)]
 struct Controls {
     sender: Arc<Control>,
@@ -291,7 +291,8 @@ fn numbers_between<O: Platform + Send + 'static>(
     Left { sender, receiver, told, had }
 }
 
-/// Sends a stream of bytes. The sender listens. What the sender left, what the receiver left, what was kept, what was read wrongly.
+/// Sends a stream of bytes. The sender listens. Returns the results of the sender and of the receiver, the stored bytes, and the invalid
+/// reads.
 fn bytes(net: &Net, scheme: &Scheme, length: u64, rate: u64) -> (Outcome, Outcome, Shelf<Kept>, u64) {
     let (a, b) = addresses();
     let (mut here, mut there) = (net.place(a, ms(0)), net.place(b, ms(1)));

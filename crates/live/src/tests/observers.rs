@@ -11,12 +11,12 @@ use crate::testing::Passing;
 use crate::transfer::{Into, Receivers, Source, Tally, Task, false_report, keep};
 use crate::{End, Limits, transport_of};
 
-/// Where the observer's own socket is.
+/// Address of the observer's own socket.
 fn observer() -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 66], 66))
 }
 
-/// What the observer poses as.
+/// The end that the observer impersonates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pose {
     Sender,
@@ -26,22 +26,22 @@ enum Pose {
 /// The observer.
 struct Observer {
     pose: Pose,
-    /// Whom it calls.
+    /// The end that it calls.
     to: SocketAddr,
-    /// What it says that it is: the true caller where it saw one, or itself.
+    /// Its claimed identity: the true caller if it saw one, or itself.
     own_name: bool,
-    /// Where it has it, the true caller's private half.
+    /// The true caller's private key, if it has it.
     me: Half,
     half: Half,
     secret: Secret,
     seen: Option<Hello>,
     offer: Option<Offer>,
-    /// Datagrams of data that it lets pass before it begins.
+    /// Number of data datagrams before it starts.
     waits: u32,
     token: Option<[u8; TOKEN]>,
     session: Option<(u32, Key)>,
     number: u64,
-    /// Welcomes that it got.
+    /// Welcomes that it received.
     welcomes: Shelf<u32>,
 }
 
@@ -64,7 +64,7 @@ impl Observer {
         }
     }
 
-    /// A datagram passes by: what it sends because of it.
+    /// A datagram passes; returns the observer's datagrams because of it.
     fn sees(&mut self, passing: &Passing) -> Vec<Passing> {
         let said = |bytes| Passing { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) };
         if passing.to == observer() {
@@ -116,7 +116,7 @@ impl Observer {
         Some(bytes)
     }
 
-    /// An end says something to the observer.
+    /// An end sends a datagram to the observer.
     fn is_answered(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else { return Vec::new() };
         match Datagram::read(body).map(|datagram| datagram.frame) {
@@ -134,7 +134,7 @@ impl Observer {
         }
     }
 
-    /// What it says in its session: that it is ready, that it has the whole, that all is done; or wrong symbols of every block.
+    /// Its messages in its session: that it is ready, that it has the file, that all have it; or wrong symbols of every block.
     fn lies(&mut self) -> Vec<Vec<u8>> {
         let Some((session, key)) = &self.session else { return Vec::new() };
         let whole = false_report();
@@ -188,28 +188,28 @@ impl Drop for Folder {
     }
 }
 
-/// How a transfer is made.
+/// Settings of a transfer.
 struct Case {
     scheme: &'static str,
     secret: Secret,
-    /// The receiver calls the sender, or is called.
+    /// Whether the receiver calls the sender, or is called.
     receiver_calls: bool,
-    /// The receiver is killed then.
+    /// When the receiver is killed.
     dies: Option<Duration>,
     caller: Option<[u8; KEY]>,
 }
 
 const LENGTH: usize = 600_000;
 
-/// What is left of a transfer.
+/// Results of a transfer.
 struct After {
     sender: Outcome,
-    /// None where it was killed.
+    /// `None` if it was killed.
     receiver: Option<Outcome>,
     whole: bool,
 }
 
-/// Sends a file over 8 Mbit/s while `observer` looks on.
+/// Sends a file over 8 Mbit/s in the presence of `observer`.
 fn transfer(case: &Case, mut looks_on: Observer) -> After {
     let folder = Folder::new(&format!("{:?}", std::thread::current().id()).replace(['(', ')'], ""));
     let bytes: Vec<u8> =
@@ -288,7 +288,7 @@ fn secrets() -> [Secret; 2] {
     [Secret::none(), Secret::new("of the tests")]
 }
 
-/// With a key and without: whoever poses as the other end by what it saw is no other end, and the transfer is as if it was not there.
+/// With and without a key: a host that impersonates an end with observed data is not accepted, and the transfer is not affected.
 #[test]
 fn who_saw_the_hello_opens_no_session_that_counts() {
     let (a, b) = addresses();
@@ -308,7 +308,7 @@ fn who_saw_the_hello_opens_no_session_that_counts() {
                     );
                     assert!(after.whole, "{said}");
                     assert_eq!((after.sender.stats.sessions, receiver.stats.sessions), (1, 1), "{said}");
-                    // in the true name it is asked to show that it is who it says; otherwise somebody else is being served
+                    // with the true identity it must prove it; otherwise the place is taken
                     let expected = secret == Secret::none() && !own_name;
                     assert_eq!(welcomes.open(|welcomes| *welcomes > 0), expected, "{said}");
                 }
@@ -317,7 +317,7 @@ fn who_saw_the_hello_opens_no_session_that_counts() {
     }
 }
 
-/// The receiver is killed when it has a part. The observer says that it is the receiver, or another one, and that all is well.
+/// The receiver is killed when it has a part. The observer claims to be the receiver, or another one, and to have the file.
 #[test]
 fn a_sender_is_not_told_that_all_is_well_by_who_only_looked_on() {
     let (a, _) = addresses();
@@ -336,7 +336,7 @@ fn a_sender_is_not_told_that_all_is_well_by_who_only_looked_on() {
     }
 }
 
-/// The observer of these tests is no fool: where it has the true caller's private half, its session takes the place of the true one.
+/// The observer of these tests is effective: with the true caller's private key its session replaces the true one.
 #[test]
 fn who_has_the_callers_own_half_is_taken_for_it() {
     let (a, _) = addresses();

@@ -1,10 +1,10 @@
-//! Tests that patience counts delivered data, not keep-alives.
+//! Tests that idle timeouts count delivered data, not keep-alives.
 
 use super::*;
 use crate::End;
 use crate::content::Waits;
 
-/// Sends this many packets and then nothing more, for ever or until then.
+/// Sends this many packets and then no more, for ever or until the given time.
 struct Pausing {
     inner: Numbers,
     after: u64,
@@ -13,7 +13,7 @@ struct Pausing {
 
 impl Payload for Pausing {
     fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
-        // the law may want a packet to leave though there is nothing to say
+        // the law may permit a packet although there is no data
         if self.ready(now) > now { 0 } else { self.inner.fill(seq, now, room) }
     }
     fn ready(&mut self, now: Time) -> Time {
@@ -28,7 +28,7 @@ impl Payload for Pausing {
     }
 }
 
-/// Takes what comes, and knows whether it may come to nothing for a while.
+/// Accepts all data, and expects a pause.
 struct Taking {
     inner: Counter,
     waits: Waits,
@@ -55,7 +55,7 @@ impl Sink for Taking {
     }
 }
 
-/// Counts what the receiver says that it has.
+/// Counts the packets that the receiver reports.
 struct Counted(Numbers);
 
 impl Payload for Counted {
@@ -82,7 +82,7 @@ fn numbers_of(wanted: u64) -> Numbers {
     Numbers { wanted, done: false, told: Shelf::default() }
 }
 
-/// A sender that pauses after this many packets, until then.
+/// A sender that pauses after this many packets, until the given time.
 fn pausing(
     mut place: Place,
     settings: Settings,
@@ -97,7 +97,7 @@ fn pausing(
     })
 }
 
-/// A receiver that listens; how many offers it agreed to.
+/// A receiver that listens; returns the number of offers it accepted.
 fn receiver(mut place: Place, settings: Settings, waits: Waits) -> thread::JoinHandle<(Outcome, u32, Time)> {
     thread::spawn(move || {
         let mut agreed = 0;
@@ -177,7 +177,7 @@ fn a_program_may_be_idle_for_longer_than_the_patience_where_the_ends_have_a_key(
 #[test]
 fn a_receiver_that_lives_and_takes_nothing_is_given_up_after_the_patience() {
     let (a, b) = addresses();
-    // what is sent of data is lost
+    // all data datagrams are lost
     let net =
         Net::new(|passing| if passing.bytes.len() > 500 { Vec::new() } else { vec![passing.after(ms(10))] });
     let (mut here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
@@ -192,7 +192,7 @@ fn a_receiver_that_lives_and_takes_nothing_is_given_up_after_the_patience() {
     assert_eq!(receiver.end, End::Closed(wire::stream::Reason::Quiet));
 }
 
-/// Packets to a group, until a receiver had 300 of them and nobody who is there has less.
+/// Packets to a group, until a receiver had 300 of them and no present receiver has fewer.
 #[derive(Default)]
 struct ToAll {
     had: std::collections::BTreeMap<EndpointId, u64>,
@@ -223,7 +223,7 @@ impl Payload for ToAll {
     }
 }
 
-/// Hears the group, says that it lives and that it has nothing.
+/// Receives the group, and reports that it is alive and has nothing.
 struct Stuck(Time);
 
 impl Sink for Stuck {
@@ -272,7 +272,7 @@ fn a_receiver_of_a_group_that_takes_nothing_does_not_keep_the_others_waiting() {
         &mut here,
         &Control::new(),
     );
-    // the clock waits for every place that is there
+    // the clock waits for every present place
     drop(here);
     assert_eq!(outcome.end, End::Complete);
     assert_eq!(left.iter().filter(|left| left.end == End::Quiet).count(), 1, "{left:?}");

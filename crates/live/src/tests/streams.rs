@@ -6,7 +6,7 @@ use super::*;
 use crate::transfer::{LiveStream, Playout, Tally, Told};
 use crate::{End, Pace, transfer};
 
-/// A program that writes a piece at equal intervals, the first of them at once: they waited in a pipe.
+/// A program that writes a piece at equal intervals, the first of them at once: earlier ones waited in a pipe.
 struct Camera {
     inner: LiveStream,
     to: Option<Sender<Vec<u8>>>,
@@ -60,7 +60,7 @@ impl Payload for Camera {
 const PIECE: usize = 1200;
 const DEADLINE: Duration = Duration::from_millis(500);
 
-/// Four seconds of a stream of 3 Mbit/s; what both ends said of it.
+/// Four seconds of a stream of 3 Mbit/s; returns the reports of both ends.
 fn three_mbps(scheme: Scheme, delay: Duration) -> (Told, Told) {
     let net = Net::plain(delay);
     let (a, b) = addresses();
@@ -110,7 +110,7 @@ fn a_live_stream_loses_nothing_at_its_start() {
     }
 }
 
-/// The test can fail: from the scheme's own initial rate it does.
+/// The test can fail: with the scheme's own initial rate it does.
 #[test]
 fn from_an_initial_rate_below_its_own_a_live_stream_loses_its_beginning() {
     let params = vec![("initial_rate".to_owned(), "500 kbit/s".into())];

@@ -1,8 +1,8 @@
-//! Tests that memory is bounded for any input, and that strangers cannot exclude others.
+//! Tests that memory is bounded for any input, and that other hosts cannot exclude a neighbour.
 
 use super::*;
 
-/// Interests for `count` new names from a place; how many were refused for lack of room.
+/// Interests for `count` new names from a face; returns the number of those refused for lack of memory.
 fn flood(bench: &mut Bench, from: Place, prefix: &str, count: u32, now: Time) -> u64 {
     let mut refused = 0;
     for n in 0..count {
@@ -28,10 +28,10 @@ fn one_face_that_floods_leaves_room_for_the_others() {
     assert_eq!((stats.machine.pending, stats.strays.crowded, stats.strays.full), (25, 975, 0));
     assert_eq!(faces(&bench)["program 1"], (25, 975));
     assert_eq!(bench.give(Place::Program(2), &ask("/a/mine", 1), at(1)).len(), 1);
-    // what it has pending it may ask for again
+    // pending Interests may be retransmitted
     let again = bench.give(PROGRAM, &ask("/a/flood/3", 7777), at(900));
     assert_eq!(again, [interest_to(host(1), "/a/flood/3", 7777)]);
-    // Data and silence make room
+    // Data and expiry release memory
     assert_eq!(bench.give(host(1), &data("/a/flood/3"), at(901)).len(), 1);
     assert_eq!(faces(&bench)["program 1"], (24, 975));
     assert_eq!(flood(&mut bench, PROGRAM, "more", 2, at(902)), 1);
@@ -69,7 +69,7 @@ fn who_waits_for_what_others_wait_for_is_counted_as_well() {
         bench.give(Place::Program(2), &ask(&format!("/a/{n}"), 100 + n), at(1000));
     }
     assert_eq!((faces(&bench)["program 1"].0, faces(&bench)["program 2"].0), (3, 3));
-    // a loop joins nothing, and is nobody's
+    // a looped Interest joins no entry, and counts for no face
     let looped = bench.give(host(2), &ask("/a/1", 1), at(1001));
     assert!(matches!(looped[..], [Said::Nack { reason: 100, .. }]));
     assert_eq!(faces(&bench)["link2"], (0, 0));
@@ -175,7 +175,7 @@ fn names_have_room_for_all_that_may_be_pending_and_kept() {
     let limits = Limits { pending: 50, names: 299, ..Limits::default() };
     let node = Node::new(Settings { store, limits, ..settings() });
     assert!(matches!(node, Err(Error::TooFewNames { names: 299, min: 300 })));
-    // with just as many as that, a store that is full keeps nobody out
+    // a full store with exactly that number excludes no face
     let limits = Limits { names: 300, ..limits };
     let mut bench = Bench::new(Settings { store, limits, ..settings() });
     for n in 0..5000u32 {
@@ -213,7 +213,7 @@ fn queues_take_so_many_bytes_and_strangers_only_their_share() {
         }
         queued.push(bench.node.stats().queued);
     }
-    // an eighth for each stranger, and all that is left for the neighbour; the last packet may exceed it
+    // an eighth for each unknown host, and the rest for the neighbour; the last packet may exceed it
     assert!((10_000..10_500).contains(&queued[0]), "{queued:?}");
     assert!((20_000..21_000).contains(&queued[1]), "{queued:?}");
     assert!((80_000..80_500).contains(&queued[2]), "{queued:?}");
@@ -250,7 +250,7 @@ fn pieces_of_packets_take_bounded_room() {
         LinkPacket { sequence, index, count: 2, fragment, ..LinkPacket::default() }.write(&mut frame);
         frame
     };
-    // of nine packets, each of which lacks its second half, a stranger's first is given up
+    // of nine packets, each without its second half, the first of an unknown host is discarded
     for base in 0..9 {
         assert_eq!(bench.give(host(9), &piece(10 * base, 0), at(base)), []);
     }

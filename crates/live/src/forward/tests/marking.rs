@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Marks on what leaves, millisecond by millisecond, while so much waits: Data that were asked for by `to`.
+/// Marks on departing packets, per millisecond, at a given backlog: Data that `to` requested.
 fn marks(bench: &mut Bench, to: Place, waiting: u64, span: std::ops::Range<u64>) -> Vec<u64> {
     bench.left.1 = waiting;
     let mut marked = Vec::new();
@@ -64,7 +64,7 @@ fn refusals_and_interests_take_marks_too() {
 
 #[test]
 fn a_link_marks_by_the_bytes_that_wait_in_its_queue() {
-    // 84 bytes and so: 1 Mbit/s take 0.7 ms a packet
+    // about 84 bytes: 1 Mbit/s take 0.7 ms per packet
     let marked = MarkSettings { above: Bytes::new(4000), interval: Duration::from_millis(20) };
     let slow = LinkSettings { marks: Some(marked), ..known(2, Rate::from_mbps(1)) };
     let links = vec![known(1, Rate::UNLIMITED), slow];
@@ -86,7 +86,7 @@ fn a_link_marks_by_the_bytes_that_wait_in_its_queue() {
         .collect();
     assert_eq!(sizes.len(), 400);
     let marks: Vec<usize> = (0..400).filter(|place| sizes[*place].1).collect();
-    // none in the first interval, and none once as little waits as may
+    // none in the first interval, and none once the backlog is below the limit
     assert!(marks.len() > 10 && marks[0] > 20, "{marks:?}");
     let last = marks.last().copied().unwrap_or_default();
     let behind: usize = sizes[last + 1..].iter().map(|(length, _)| length + 28).sum();
