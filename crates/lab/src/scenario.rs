@@ -10,7 +10,7 @@ use crate::schema::file::File;
 use crate::schema::read::{At, Note, Notes, shortened};
 use crate::schema::source::{Change, Source};
 use crate::schema::tree::{Place, Refusal, Span, Tree};
-use crate::{Plan, lower, warnings};
+use crate::{Plan, lower, resolve, warnings};
 
 /// Largest text that is read, in bytes.
 const MAX_BYTES: usize = 64_000_000;
@@ -153,11 +153,12 @@ impl Draft {
     fn tried(&self, name: &str) -> Tried {
         let mut notes = Notes::default();
         let file = File::from_table(&self.tree.root, Place::default(), &mut notes);
-        let plan =
-            lower::build(&file, Place::default(), None, &folder(name), &mut notes).map(|(plan, net)| {
-                warnings::build(&file, &plan, &net, &mut notes);
-                plan
-            });
+        let resolved = resolve::build(&file, Place::default(), None, &folder(name), &mut notes);
+        let plan = resolved.map(|(tree, net)| {
+            let plan = lower::build(&Arc::new(tree));
+            warnings::build(&file, &plan, &net, &mut notes);
+            plan
+        });
         let (errors, warnings) = notes.into_lists();
         Tried { file, plan, errors, warnings }
     }
@@ -309,8 +310,8 @@ impl Scenario {
             return Err(self.whole((format!("the seed {seed} is too large"), hint)));
         }
         let mut notes = Notes::default();
-        match lower::build(&self.file, Place::default(), Some(seed), &folder(&self.name), &mut notes) {
-            Some((plan, _)) => Ok(Arc::new(plan)),
+        match resolve::build(&self.file, Place::default(), Some(seed), &folder(&self.name), &mut notes) {
+            Some((tree, _)) => Ok(Arc::new(lower::build(&Arc::new(tree)))),
             None => Err(self.draft.refused(&self.name, &notes.into_lists().0)),
         }
     }

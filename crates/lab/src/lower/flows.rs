@@ -1,403 +1,268 @@
-//! Flows of a scenario: copies, receivers, starts drawn from the seed, short flows that arrive at random.
+//! Flows: their state machines, ends and times.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use contract::{FlowId, Random, SeriesInfo};
-use sim::{Cast, FlowKind, FlowSpec};
-use stack::{ndn, stream, tcp};
-use units::{Bytes, Duration, Time};
+use contract::ParamList;
+use schemes::Build;
+use sim::{Cast, Churn as ChurnSpec, FlowEmulation, FlowKind, FlowSpec, NdnSpec, ReceiverSpec};
+use stack::datagram::{self, Pattern, Spell};
+use stack::ndn::{self, ConsumerConfig, Gaps};
+use stack::stream::{self, FrameType, Frames, Modes, Video};
+use stack::tcp::{self, Demand};
+use units::{Bytes, Duration, Rate, Time};
 
-use super::icn::IcnNet;
-use super::ndn::NdnNet;
-use super::sdn::SdnNet;
-use super::transports::{Model, model};
-use crate::Group;
-use crate::resolve::churn::churn;
-use crate::resolve::places::{MAX_FLOWS, check_places, nodes, senders};
-use crate::schema::file::{self, File, Flow};
-use crate::schema::ndn::Prefix;
-use crate::schema::read::{At, Field, Notes, shortened};
-use crate::schema::tree::Place;
+use super::network::{Sizes, served, sizes};
+use super::{Ids, changed};
+use crate::resolve::params::PartParams;
+use crate::resolve::{Resolved, Trace};
+use crate::schema::file::{Churn, File, Flow, NetworkWord, Source, SourceWord, TargetTable};
+use crate::schema::ndn::{Consumer, PatternWord};
+use crate::schema::params::Params;
+use crate::schema::read::{At, Field};
 use crate::schema::values::Instant;
-use crate::topology::{Net, Paths};
+use crate::schema::video::Player;
 
-/// Most contents in the catalogues of all consumers together; each takes eight bytes.
-const MAX_CONTENTS: u64 = 50_000_000;
-/// Most receivers of a plan.
-const MAX_RECEIVERS: usize = 1_000_000;
-
-/// What flows are set into.
-pub(crate) struct Setting<'a> {
-    pub(crate) net: &'a Net,
-    pub(crate) icn: &'a IcnNet,
-    pub(crate) ndn: &'a NdnNet,
-    /// Where paths in the scenario start.
-    pub(crate) folder: &'a Path,
-    pub(crate) sdn: &'a SdnNet,
-    pub(crate) seed: u64,
-    pub(crate) duration: Duration,
+/// The tables that make a flow each.
+pub(super) fn made(file: &File) -> impl Iterator<Item = &At<Flow>> {
+    file.flows.items().iter().filter(|flow| flow.count.is_missing())
 }
 
-/// All flows of a plan.
-#[derive(Default)]
-pub(crate) struct Traffic {
-    pub(crate) flows: Vec<FlowSpec>,
-    pub(crate) groups: Vec<Group>,
-    /// What consumers ask for.
-    pub(crate) prefixes: Vec<(FlowId, Prefix)>,
-    ids: BTreeMap<String, FlowId>,
-    /// IcnNet of entries, and of their groups, that were to make flows and did not, because something about them is noted.
-    refused: BTreeSet<String>,
-    /// A refused entry has no name that is known, so that no name is surely unknown.
-    nameless: bool,
+/// The flows; prefixes of consumers get their numbers in `ndn`.
+pub(super) fn flows(tree: &Resolved, ids: &Ids<'_>, ndn: &mut Option<NdnSpec>) -> Vec<FlowSpec> {
+    let sizes = ndn.as_ref().map(sizes).unwrap_or_default();
+    let mut law = None;
+    made(&tree.file).map(|table| flow(table, &tree.traces, ids, &mut law, ndn, &sizes)).collect()
 }
 
-impl Traffic {
-    /// IcnNet of flows and of groups.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.groups.iter().map(|group| group.name.as_str()).chain(self.ids.keys().map(String::as_str))
-    }
-
-    /// The flow of that name, or all flows of the group of that name.
-    pub(crate) fn find(&self, name: &str) -> Option<Vec<FlowId>> {
-        if let Some(id) = self.ids.get(name) {
-            return Some(vec![*id]);
-        }
-        self.groups.iter().find(|group| group.name == name).map(|group| group.flows.clone())
-    }
-
-    /// IcnNet of flows.
-    pub(crate) fn flow_names(&self) -> impl Iterator<Item = &str> {
-        self.ids.keys().map(String::as_str)
-    }
-
-    pub(crate) fn flow(&self, name: &str) -> Option<&FlowSpec> {
-        self.flows.get(self.ids.get(name)?.index())
-    }
-
-    pub(crate) fn has_flow(&self, name: &str) -> bool {
-        self.ids.contains_key(name)
-    }
-
-    pub(crate) fn has_group(&self, name: &str) -> bool {
-        self.groups.iter().any(|group| group.name == name)
-    }
-
-    /// Whether a flow or group of that name is written and was refused: that it is not here needs no second message.
-    pub(crate) fn refused(&self, name: &str) -> bool {
-        let entry = name.rsplit_once('.').filter(|(_, copy)| copy.parse::<u32>().is_ok());
-        self.nameless
-            || self.refused.contains(name)
-            || entry.is_some_and(|(entry, _)| self.refused.contains(entry))
-    }
-
-    /// Whether a flow that was refused may offer that series.
-    pub(crate) fn may_offer(&self, series: &str) -> bool {
-        let own = [tcp::SERIES, stream::SERIES, stream::VIDEO_SERIES, stream::PLAYER_SERIES]
-            .into_iter()
-            .flatten()
-            .any(|row| row.0 == series);
-        (self.nameless || !self.refused.is_empty()) && (own || !offerers(series).is_empty())
-    }
-
-    /// Who offers a series that these flows do not, for people.
-    pub(crate) fn offered_by(&self, series: &str) -> Option<String> {
-        let schemes = offerers(series);
-        // a scheme that is here and offers it nonetheless offers it in routers
-        let here = |scheme: &&str| self.flows.iter().any(|flow| flow.scheme.as_deref() == Some(*scheme));
-        if let Some(scheme) = schemes.iter().copied().find(here) {
-            return Some(format!(
-                "`{scheme}` offers it in routers by name: write network = \"icn\" in its flow"
-            ));
-        }
-        let names: Vec<String> = schemes.iter().map(|scheme| format!("`{scheme}`")).collect();
-        (!names.is_empty()).then(|| format!("{} would offer it", names.join(", ")))
-    }
-
-    /// Series that the engine measures and that these flows, forwarders and a controller offer.
-    pub(crate) fn series(&self, ndn: &NdnNet, sdn: &SdnNet) -> BTreeSet<&'static str> {
-        let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
-        let mut schemes = BTreeSet::new();
-        for flow in &self.flows {
-            match &flow.kind {
-                FlowKind::Tcp(_) => known.extend(tcp::SERIES.iter().map(|row| row.0)),
-                FlowKind::Stream(config) => known.extend(of_stream(config).map(|row| row.0)),
-                FlowKind::Ndn(_) => known.extend(ndn::CONSUMER_SERIES.iter().map(|row| row.0)),
-                FlowKind::Datagram(_) => {}
-            }
-            schemes.extend(flow.scheme.as_deref());
-        }
-        for entry in schemes.into_iter().filter_map(schemes::find) {
-            let scheme = entry.scheme.name;
-            let here = |row: &&SeriesInfo| row.2 != "node" || self.routers_know(scheme);
-            known.extend(entry.scheme.series.iter().filter(here).map(|row| row.0));
-        }
-        known.extend(of_forwarders(ndn, sdn).map(|row| row.0));
-        known
-    }
-
-    /// Whether a scheme's part in routers runs: some flow of it is sent by name.
-    fn routers_know(&self, scheme: &str) -> bool {
-        self.flows.iter().any(|flow| flow.cast == Cast::Named && flow.scheme.as_deref() == Some(scheme))
-    }
-
-    /// What a recorded series is about: `flow`, `receiver`, `port`, `node`, or several of them.
-    pub(crate) fn subjects(&self, series: &str, ndn: &NdnNet, sdn: &SdnNet) -> BTreeSet<&'static str> {
-        let schemes: BTreeSet<&str> = self.flows.iter().filter_map(|flow| flow.scheme.as_deref()).collect();
-        let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
-        let video = [stream::VIDEO_SERIES, stream::PLAYER_SERIES];
-        let house = [sim::SERIES, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
-        let house = house.into_iter().chain(video).flatten();
-        let all = house.chain(own).chain(of_forwarders(ndn, sdn));
-        all.filter(|row| row.0 == series).map(|row| row.2).collect()
-    }
-
-    /// Index of the group of that name, which is made where there is none.
-    fn group(&mut self, name: &str) -> usize {
-        self.groups.iter().position(|group| group.name == name).unwrap_or_else(|| {
-            self.groups.push(Group { name: name.to_owned(), flows: Vec::new() });
-            self.groups.len() - 1
-        })
-    }
-
-    fn add(&mut self, spec: FlowSpec, group: usize, place: Place, notes: &mut Notes) {
-        let id = FlowId(self.flows.len() as u32);
-        if self.ids.insert(spec.name.clone(), id).is_some() {
-            notes
-                .wrong(place, format!("two flows are called `{}`", shortened(&spec.name)))
-                .hint("give each a name of its own, or write count = 2 in one table");
-            return;
-        }
-        self.groups[group].flows.push(id);
-        self.flows.push(spec);
-    }
+/// A scheme with its parameters that are not default: copies of a flow share the table that says them.
+#[derive(Clone)]
+struct Law {
+    table: Option<Arc<Params>>,
+    scheme: Option<String>,
+    params: ParamList,
+    is_stream: bool,
 }
 
-/// Series that the machines of a stream offer.
-fn of_stream(config: &stream::Config) -> impl Iterator<Item = &'static SeriesInfo> {
-    let video = config.video.iter().flat_map(|_| stream::VIDEO_SERIES);
-    let player = config.player.iter().flat_map(|_| stream::PLAYER_SERIES);
-    stream::SERIES.iter().chain(video).chain(player)
-}
-
-/// Series of nodes that forwarders and their parts offer.
-fn of_forwarders<'a>(ndn: &'a NdnNet, sdn: &'a SdnNet) -> impl Iterator<Item = &'static SeriesInfo> + 'a {
-    let spec = ndn.spec.iter();
-    let parts = spec.clone().flat_map(|spec| [Some(&spec.strategy), spec.link.as_ref()]).flatten();
-    let app = sdn.app();
-    let own =
-        parts.map(String::as_str).chain(app).filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
-    spec.flat_map(|_| ndn::SERIES).chain(own.filter(|row| row.2 == "node"))
-}
-
-/// Schemes that have a series of their own of that name.
-fn offerers(series: &str) -> Vec<&'static str> {
-    let offers = |entry: &schemes::Entry| entry.scheme.series.iter().any(|row| row.0 == series);
-    schemes::catalogue().into_iter().filter(offers).map(|entry| entry.scheme.name).collect()
-}
-
-/// All flows.
-pub(crate) fn build(file: &File, setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
-    let tables = file.flows.given().map_or(&[][..], |list| &list.value);
-    let mut traffic = made(tables, setting, paths, notes);
-    traffic.nameless = file.flows.is_wrong() || tables.iter().any(|table| table.name.is_wrong());
-    for table in tables {
-        let Some(name) = table.name.given() else { continue };
-        let copied = traffic.has_flow(name) || traffic.has_flow(&format!("{}.1", name.value));
-        let group = table.group.given().map_or(name.value.as_str(), |group| &group.value);
-        // nothing arrives where too few flows are drawn, and nothing is sent by none
-        let none =
-            table.count.given().is_some_and(|count| count.value == 0) || table.arrivals.given().is_some();
-        let idle = none && traffic.has_group(group);
-        if !copied && !idle {
-            traffic.refused.extend([name.value.clone(), group.to_owned()]);
-        }
-    }
-    traffic
-}
-
-/// Those that can be made; the others are noted.
-fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
-    let mut traffic = Traffic::default();
-    let mut next_pair = 1;
-    let mut receivers = 0;
-    let mut contents = 0;
-    let mut names = BTreeSet::new();
-    for table in tables {
-        let none = table.count.given().is_some_and(|count| count.value == 0);
-        if none && table.scheme.is_missing() && table.source.is_missing() {
-            // an entry without flows needs no machine
-            if let Some(name) = table.name.required("name", "a flow", table.place, notes) {
-                traffic.group(&table.group.or(name.value.clone()));
-            }
-            continue;
-        }
-        let Some(model) = model(table, Some(setting.net), setting.ndn, setting.folder, notes) else {
-            check_places(table, setting.net, paths, notes);
-            continue;
+impl Law {
+    /// That of the flow before, or a new one.
+    fn of(table: &Flow, last: Option<Self>) -> Self {
+        let params = table.params.given().map(|at| &at.value);
+        let shared = |law: &Self| match (params, &law.table) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
         };
-        let group = traffic.group(&table.group.or(model.name.value.clone()));
-        if !names.insert(model.name.value.clone()) {
-            notes
-                .wrong(model.name.place, format!("two flows are called `{}`", shortened(model.name)))
-                .hint("give each a name of its own, or write count = 2 in one table");
-            continue;
+        if let Some(law) = last.filter(shared) {
+            return law;
         }
-        let Ok(senders) = senders(table, setting.net, notes) else { continue };
-        let copies = table.count.or(senders.len().max(1) as u32);
-        let times = match &table.arrivals {
-            Field::Given(arrivals) => match arrivals_of(table, &model, arrivals, setting, notes) {
-                Some(times) => Some(times),
-                None => continue,
-            },
-            _ => None,
-        };
-        let total = traffic.flows.len() + times.as_ref().map_or(copies as usize, Vec::len);
-        if total > MAX_FLOWS {
-            notes
-                .wrong(table.place, format!("{total} flows are too many"))
-                .hint(format!("at most {MAX_FLOWS}"));
-            break;
-        }
-        // arrivals from one sender share a pair of hosts; each copy has its own
-        let mut place = None;
-        for i in 0..times.as_ref().map_or(copies, |times| times.len() as u32) {
-            if place.is_none() || times.is_none() || senders.len() > 1 {
-                let sender = senders.get(i as usize % senders.len().max(1)).copied();
-                place = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
-            }
-            let Some((from, to)) = place.clone() else { break };
-            if model.cast == Cast::Named && !setting.icn.reach(table, from, &to, setting.net, paths, notes) {
-                break;
-            }
-            if matches!(model.kind, FlowKind::Ndn(_)) && !setting.ndn.reach(table, from, setting.net, notes) {
-                break;
-            }
-            if let FlowKind::Ndn(config) = &model.kind
-                && let ndn::Pattern::Zipf { contents: more, .. } = config.pattern
-            {
-                contents += u64::from(more);
-                if contents > MAX_CONTENTS {
-                    let place = table.consumer.given().map_or(table.place, |at| at.place);
-                    notes
-                        .wrong(place, format!("the catalogues of all consumers have {contents} contents"))
-                        .hint(format!("at most {MAX_CONTENTS}: take fewer contents of more segments"));
-                    return traffic;
-                }
-            }
-            receivers += to.len();
-            if receivers > MAX_RECEIVERS {
-                notes
-                    .wrong(table.place, format!("{receivers} receivers are too many"))
-                    .hint(format!("at most {MAX_RECEIVERS}"));
-                return traffic;
-            }
-            let alone = copies == 1 && times.is_none();
-            let name =
-                if alone { model.name.value.clone() } else { format!("{}.{}", model.name.value, i + 1) };
-            let mut kind = model.kind.clone();
-            let mut start = start_of(table, &name, setting);
-            let mut stop = table.stop.or(Instant(Time::NEVER)).0;
-            if let Some(times) = &times {
-                let (at, size) = times[i as usize];
-                (start, stop) = (at, Time::NEVER);
-                if let FlowKind::Tcp(config) = &mut kind {
-                    config.demand = tcp::Demand::Finite(size);
-                }
-            }
-            let spec = FlowSpec {
-                name,
-                scheme: model.scheme.clone(),
-                params: model.params.clone(),
-                kind,
-                from,
-                to,
-                cast: model.cast,
-                start,
-                stop,
-                churn: table.churn.given().and_then(|at| churn(at)),
-                class: table.class.or(0) as u8,
-                emulation: model.outside.clone(),
-            };
-            if let (FlowKind::Ndn(_), Some(prefix)) = (&model.kind, &model.prefix) {
-                traffic.prefixes.push((FlowId(traffic.flows.len() as u32), prefix.clone()));
-            }
-            traffic.add(spec, group, model.name.place, notes);
+        let scheme = table.scheme.given().map(|scheme| scheme.0.clone());
+        let entry = scheme.as_deref().and_then(schemes::find);
+        Self {
+            table: params.cloned(),
+            params: changed(scheme.as_deref().and_then(PartParams::of_scheme), params.map(|at| &**at)),
+            scheme,
+            is_stream: entry.is_some_and(|entry| matches!(entry.build, Build::Stream { .. })),
         }
     }
-    traffic
 }
 
-/// When a copy starts: uniformly in `start` to `start` + `start_spread`, from the stream "start" of the flow.
-fn start_of(table: &Flow, name: &str, setting: &Setting<'_>) -> Time {
-    let start = table.start.or(Instant(Time::ZERO)).0;
-    let spread = table.start_spread.or(Duration::ZERO);
-    if spread == Duration::ZERO || start == Time::NEVER {
-        return start;
-    }
-    let mut draw = Random::new(setting.seed, &format!("flow.{name}"), "start");
-    // a scenario writes instants up to 10⁹ s
-    (start + Duration::from_nanos(draw.below(spread.as_nanos())))
-        .min(Time::from_nanos(1_000_000_000_000_000_000))
-}
-
-/// Starts and sizes of the flows of `arrivals`: gaps are exponential from the stream "arrivals" of the entry's name, sizes
-/// are from its stream "sizes". `None` when something is noted.
-fn arrivals_of(
+fn flow(
     table: &Flow,
-    model: &Model<'_>,
-    arrivals: &At<file::Arrivals>,
-    setting: &Setting<'_>,
-    notes: &mut Notes,
-) -> Option<Vec<(Time, Bytes)>> {
-    let of = "`arrivals`";
-    let rate = arrivals.rate.required("rate", of, arrivals.place, notes).map(|at| at.value);
-    let size = arrivals.size.required("size", of, arrivals.place, notes).map(|at| at.value);
-    for (key, written) in [
-        ("count", table.count.given().map(|at| at.place)),
-        ("size", table.size.given().map(|at| at.place)),
-        ("rate", table.rate.given().map(|at| at.place)),
-        ("start_spread", table.start_spread.given().map(|at| at.place)),
-        ("churn", table.churn.given().map(|at| at.place)),
-    ] {
-        if let Some(place) = written {
-            notes
-                .wrong(place, format!("`{key}` and `arrivals` do not go together"))
-                .hint("write one of them");
+    traces: &BTreeMap<String, Trace>,
+    ids: &Ids<'_>,
+    law: &mut Option<Law>,
+    ndn: &mut Option<NdnSpec>,
+    sizes: &Sizes,
+) -> FlowSpec {
+    let own = Law::of(table, law.take());
+    let Law { scheme, params, is_stream, .. } = law.insert(own).clone();
+    let kind = match (*table.network.known(), &scheme, ndn) {
+        (NetworkWord::Ndn, _, Some(spec)) => FlowKind::Ndn(consumer(table, spec, sizes)),
+        (_, Some(_), _) if is_stream => FlowKind::Stream(over_stream(table, traces)),
+        (_, Some(_), _) => FlowKind::Tcp(over_tcp(table)),
+        (_, None, _) => FlowKind::Datagram(datagrams(table)),
+    };
+    let cast = match *table.network.known() {
+        NetworkWord::Icn => Cast::Named,
+        NetworkWord::Ip if *table.multicast.known() => Cast::Multicast,
+        NetworkWord::Ip | NetworkWord::Ndn => Cast::Unicast,
+    };
+    let from = table.from.known().0.first().expect("a flow of a resolved tree has its sender");
+    let to = table.to.given().map_or(&[][..], |to| &to.list);
+    FlowSpec {
+        name: table.name.known().clone(),
+        scheme,
+        params,
+        kind,
+        from: ids.node(from),
+        to: to.iter().map(|target| receiver(target, ids)).collect(),
+        cast,
+        start: table.start.known().0,
+        stop: table.stop.known().0,
+        churn: table.churn.given().map(|at| churn(at)),
+        class: u8::try_from(*table.class.known()).unwrap_or(u8::MAX),
+        emulation: emulation(table),
+    }
+}
+
+/// A receiver without times is one for the whole run.
+fn receiver(target: &TargetTable, ids: &Ids<'_>) -> ReceiverSpec {
+    ReceiverSpec {
+        node: ids.node(target.node.known()),
+        start: target.start.or(Instant(Time::ZERO)).0,
+        stop: target.stop.or(Instant(Time::NEVER)).0,
+        churn: target.churn.given().map(|at| churn(at)),
+    }
+}
+
+fn emulation(table: &Flow) -> Option<FlowEmulation> {
+    if let Some(kernel) = table.kernel.given() {
+        return Some(FlowEmulation::Kernel(kernel.value.clone()));
+    }
+    if table.live.is_on() {
+        return Some(FlowEmulation::Live);
+    }
+    let commands = table.commands.given()?;
+    let text = |field: &Field<String>| field.given().map(|at| at.value.clone());
+    Some(FlowEmulation::Commands { sender: text(&commands.sender), receiver: text(&commands.receiver) })
+}
+
+fn churn(table: &Churn) -> ChurnSpec {
+    let [on, off] = [&table.on, &table.off].map(|mean| spell(mean, &table.shape, &table.fixed));
+    ChurnSpec { on, off }
+}
+
+fn spell(mean: &Field<Duration>, shape: &Field<f64>, fixed: &Field<bool>) -> Spell {
+    let mean = *mean.known();
+    match shape.given() {
+        _ if fixed.is_on() => Spell::Constant(mean),
+        Some(shape) => Spell::Pareto { mean, shape: shape.value },
+        None => Spell::Exponential(mean),
+    }
+}
+
+fn over_tcp(table: &Flow) -> tcp::Config {
+    let demand = match (table.size.given(), table.rate.given()) {
+        (Some(size), _) => Demand::Finite(size.value),
+        (None, Some(rate)) => Demand::Limited(rate.value),
+        (None, None) => Demand::Bulk,
+    };
+    let mut config = tcp::Config { demand, ..tcp::Config::default() };
+    table.tcp.known().set(&mut config);
+    config.segment = *table.packet.known() - config.header;
+    config
+}
+
+fn over_stream(table: &Flow, traces: &BTreeMap<String, Trace>) -> stream::Config {
+    let mut config = stream::Config {
+        packet: *table.packet.known(),
+        video: table.source.given().map(|source| video(source, traces)),
+        player: table.player.given().map(|table| player(table)),
+        ..stream::Config::default()
+    };
+    table.stream.known().set(&mut config);
+    config
+}
+
+/// Without a source nothing is sent.
+fn datagrams(table: &Flow) -> datagram::Config {
+    let nothing = Pattern::Constant { rate: Rate::ZERO };
+    let pattern = table.source.given().map_or(nothing, |source| pattern(source));
+    datagram::Config { packet: *table.packet.known(), pattern }
+}
+
+fn pattern(source: &Source) -> Pattern {
+    let rate = *source.rate.known();
+    match source.kind.known() {
+        SourceWord::Poisson => Pattern::Poisson { rate },
+        SourceWord::OnOff => {
+            let [on, off] = [&source.on, &source.off].map(|mean| spell(mean, &source.shape, &source.fixed));
+            Pattern::OnOff { rate, on, off }
         }
+        SourceWord::Constant | SourceWord::Frames | SourceWord::Trace => Pattern::Constant { rate },
     }
-    let (rate, size) = (rate?, size?);
-    if !matches!(model.kind, FlowKind::Tcp(_)) {
-        notes
-            .wrong(arrivals.place, "`arrivals` are short TCP flows")
-            .hint("take a scheme that runs over TCP");
-        return None;
-    }
-    let start = table.start.or(Instant(Time::ZERO)).0;
-    let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
-    let max = arrivals.count.or(u32::MAX) as usize;
-    let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(max as f64);
-    if expected > MAX_FLOWS as f64 / 2.0 && max > MAX_FLOWS {
-        notes
-            .wrong(arrivals.place, format!("about {expected:.0} flows would arrive"))
-            .hint(format!("at most {} are expected to; `count` bounds them", MAX_FLOWS / 2));
-        return None;
-    }
-    let path = format!("flow.{}", model.name.value);
-    let mut gaps = Random::new(setting.seed, &path, "arrivals");
-    let mut sizes = Random::new(setting.seed, &path, "sizes");
-    let mut list = Vec::new();
-    let mut at = start;
-    loop {
-        at += Duration::from_secs_f64(gaps.exponential(1.0 / rate));
-        if at >= stop || list.len() == max || list.len() > MAX_FLOWS {
-            return Some(list);
+}
+
+fn video(source: &Source, traces: &BTreeMap<String, Trace>) -> Video {
+    let frames = match source.kind.known() {
+        SourceWord::Trace => {
+            let file = source.file.known();
+            let Trace { sizes, types } = traces[file].clone();
+            let rate = source.rate.given().map(|at| at.value);
+            Frames::Trace { file: file.clone(), sizes, types, rate, repeat: *source.repeat.known() }
         }
-        let drawn = match arrivals.size_shape.given() {
-            Some(shape) => sizes.pareto(size.as_f64(), shape.value).clamp(1.0, 1e15) as u64,
-            None => size.as_u64(),
+        SourceWord::Frames => {
+            let mut sizes = [0.0; 3];
+            for (size, given) in sizes.iter_mut().zip(source.sizes.items()) {
+                *size = given.value;
+            }
+            Frames::Groups {
+                rate: *source.rate.known(),
+                pattern: source.pattern.known().chars().filter_map(FrameType::of).collect(),
+                sizes,
+                variation: *source.variation.known(),
+            }
+        }
+        _ => Frames::Equal { rate: *source.rate.known() },
+    };
+    Video {
+        frames,
+        frame_rate: *source.frame_rate.known(),
+        live: *source.live.known(),
+        // without a limit no frame is ever too old
+        drop_after: source.drop_after.or(Duration::MAX),
+    }
+}
+
+fn player(table: &Player) -> stream::Player {
+    let mut player = stream::Player::default();
+    table.set(&mut player);
+    player.modes = match table.modes.items() {
+        [filling, full] => Some(Modes {
+            filling: filling.value.clone(),
+            full: full.value.clone(),
+            low: *table.low.known(),
+            high: *table.high.known(),
+        }),
+        _ => None,
+    };
+    player
+}
+
+fn consumer(table: &Flow, spec: &mut NdnSpec, sizes: &Sizes) -> ConsumerConfig {
+    let prefix = spec.names.intern(&table.prefix.known().0);
+    let (payload, data) = served(spec, prefix, sizes);
+    let written = table.consumer.known();
+    let mut config = ConsumerConfig {
+        data,
+        pattern: requests(written),
+        // what has no end, and no limit
+        size: table.size.or(Bytes::UNLIMITED),
+        ..ConsumerConfig::with_law(prefix, payload)
+    };
+    if let Some(source) = table.source.given() {
+        config.rate = *source.rate.known();
+        config.gaps = match source.kind.known() {
+            SourceWord::Poisson => Gaps::Exponential,
+            _ => Gaps::Even,
         };
-        list.push((at, Bytes::new(drawn)));
+    }
+    written.set(&mut config);
+    config
+}
+
+fn requests(table: &Consumer) -> ndn::Pattern {
+    match table.pattern.known() {
+        PatternWord::Sequential => ndn::Pattern::Sequential,
+        PatternWord::Batches => {
+            ndn::Pattern::Batches { size: *table.batch.known(), every: *table.every.known() }
+        }
+        PatternWord::Zipf => ndn::Pattern::Zipf {
+            contents: *table.contents.known(),
+            segments: *table.segments.known(),
+            exponent: *table.exponent.known(),
+            shift: *table.shift.known(),
+        },
     }
 }

@@ -1,233 +1,141 @@
-//! Lowering: from the tables of a scenario to the simulator's blueprint, with every default and every relative unit filled in.
+//! Lowering: from the resolved tree of a scenario to the simulator's blueprint. Every name becomes a number and every key a setting;
+//! no default is applied.
 
-mod clocks;
-mod consumers;
-mod emulation;
 mod events;
-mod expectations;
 mod flows;
-mod icn;
-mod links;
-mod ndn;
-mod sdn;
-mod transports;
-mod video;
+mod network;
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use sim::{Blueprint, FlowKind, FlowSpec, Metric, Record, RouteSpec};
+use contract::{FlowId, LinkId, NodeId, ParamList};
+use sim::{Blueprint, Emulation, Record};
 use units::Duration;
 
-use crate::Plan;
-use crate::resolve::{places, sweeps};
-use crate::schema::file::File;
-use crate::schema::read::{Notes, shortened};
-use crate::schema::renames::unknown;
+use crate::report::Sides;
+use crate::resolve::Resolved;
+use crate::resolve::params::PartParams;
+use crate::schema::file::{File, Topology};
+use crate::schema::params::Params;
+use crate::schema::read::{At, Field};
 use crate::schema::settings::Setting;
-use crate::schema::tree::Place;
-use crate::topology::{self, Net, Paths};
+use crate::schema::values::Nodes;
+use crate::{Expectation, Group, Plan};
 
-/// Most points of recorded series; each takes sixteen bytes.
-const MAX_POINTS: u128 = 50_000_000;
-
-/// Makes the plan of a file, and the network that it is of; `None` when something is noted.
-pub(crate) fn build(
-    file: &File,
-    whole: Place,
-    seed: Option<u64>,
-    folder: &Path,
-    notes: &mut Notes,
-) -> Option<(Plan, Net)> {
-    let before = notes.count();
-    let seed = seed.unwrap_or(file.seed.or(1));
-    let duration = file.duration.or(Duration::from_secs(60));
-    let warmup = file.warmup.or(Duration::ZERO);
-    if let Some(at) = file.warmup.given()
-        && warmup >= duration
-    {
-        notes
-            .wrong(at.place, format!("a warm-up of {warmup} leaves nothing of {duration}"))
-            .hint("shorten `warmup` or lengthen `duration`");
-    }
-
-    let flow_tables = file.flows.given().map_or(&[][..], |list| &list.value);
-    if file.topology.is_missing() {
-        notes
-            .wrong(whole, "a scenario needs a topology")
-            .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
-    }
-    let net = match file.topology.given() {
-        Some(at) => {
-            let pairs = places::pairs_needed(flow_tables, ndn::nodes_named(file));
-            topology::build(at, pairs, folder, notes)
-        }
-        None => None,
-    };
-    if file.flows.is_missing() {
-        notes
-            .wrong(whole, "a scenario needs at least one flow")
-            .hint("add a table [[flows]] with name and scheme");
-    }
-    let ndn = ndn::NdnNet::read(file, notes);
-    let Some(mut made) = net else {
-        // without a network every name of a node would be unknown; the rest can be checked
-        for table in flow_tables {
-            transports::model(table, None, &ndn, folder, notes);
-        }
-        expectations::relations(file, notes);
-        return None;
-    };
-
-    let net = &mut made;
-    let icn = icn::build(file, flow_tables, net, notes);
-    let clocks = clocks::build(file, net, notes);
-    let mut ndn = ndn.place(file, flow_tables, net, &icn, notes);
-    let sdn = sdn::build(file, flow_tables, net, &icn, &ndn, notes);
-    let net = &*net;
-    let metric = file.routing.given().and_then(|routing| routing.metric.given());
-    let metric = metric.map_or(Metric::Delay, |at| at.value.to_setting());
-    let routes = routes(file, net, notes);
-    let mut paths = Paths::new(net, metric, &routes);
-    refuse_circles(file, net, &routes, &mut paths, notes);
-
-    let setting = flows::Setting { net, icn: &icn, ndn: &ndn, sdn: &sdn, folder, seed, duration };
-    let mut traffic = flows::build(file, &setting, &mut paths, notes);
-    ndn.intern(&mut traffic);
-    let setting = flows::Setting { net, icn: &icn, ndn: &ndn, sdn: &sdn, folder, seed, duration };
-    let events = events::build(file, &setting, &traffic, &paths, notes);
-    let record = record(file, &setting, &traffic, notes);
-    let expect = expectations::expectations(file, &setting, &traffic, notes);
-    let emulation = emulation::build(file, net, &traffic, notes);
-    let links = links::build(net, &traffic.flows, &ndn, &mut paths, notes);
-    if notes.count() > before {
-        return None;
-    }
+/// The plan of a resolved tree.
+pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
+    let Resolved { file, groups, .. } = &**tree;
+    let topology = file.topology.known();
+    let ids = Ids::of(topology);
+    let mut ndn = file.ndn.given().map(|table| network::ndn(table, file, &ids));
+    let flows = flows::flows(tree, &ids, &mut ndn);
+    let events = events::events(file, &ids, &flows);
+    let routing = file.routing.known();
     let blueprint = Blueprint {
-        seed,
-        duration,
-        warmup,
-        nodes: net.nodes.clone(),
-        clocks,
-        links,
-        metric,
-        routes,
-        icn: icn.spec,
-        ndn: ndn.spec,
-        sdn: sdn.spec,
-        flows: traffic.flows,
+        seed: *file.seed.known(),
+        duration: *file.duration.known(),
+        warmup: *file.warmup.known(),
+        nodes: ids.names.iter().map(|name| (*name).to_owned()).collect(),
+        clocks: network::clocks(file, &ids),
+        links: topology.links.items().iter().map(|link| network::link(link, &ids)).collect(),
+        metric: routing.metric.known().to_setting(),
+        routes: routing.routes.items().iter().map(|route| network::route(route, &ids)).collect(),
+        icn: file.icn.given().map(|table| network::icn(table, &ids)),
+        ndn,
+        sdn: file.sdn.given().map(|table| network::sdn(table, &ids)),
+        flows,
         events,
-        record,
-        emulation,
+        record: record(file),
+        emulation: emulation(file, &ids),
     };
-    let title = file.title.given().map_or(String::new(), |at| at.value.clone());
-    let plan = Plan {
-        title,
+    Plan {
+        title: file.title.known().clone(),
+        expect: expectations(file),
+        groups: self::groups(groups, file),
+        positions: nodes(topology).iter().map(|node| (*node.x.known(), *node.y.known())).collect(),
         blueprint,
-        expect,
-        groups: traffic.groups,
-        positions: net.positions.iter().map(|(x, y)| (rounded(*x), rounded(*y))).collect(),
-    };
-    Some((plan, made))
-}
-
-/// A place in four decimals, so that a printed plan has it exactly.
-fn rounded(place: f64) -> f64 {
-    (place * 1e4).round() / 1e4
-}
-
-/// Routes that are written under `routing`.
-fn routes(file: &File, net: &Net, notes: &mut Notes) -> Vec<RouteSpec> {
-    let written = file.routing.given().and_then(|routing| routing.routes.given());
-    let mut routes: Vec<RouteSpec> = Vec::new();
-    for route in written.map_or(&[][..], |list| &list.value) {
-        let Some(spec) = events::route(route, net, notes) else { continue };
-        if routes.iter().any(|other| (other.at, other.to) == (spec.at, spec.to)) {
-            notes.wrong(route.place, "there is a route from here to there already").hint("write one of them");
-            continue;
-        }
-        routes.push(spec);
-    }
-    routes
-}
-
-/// Notes routes that send packets round in a circle.
-fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Paths<'_>, notes: &mut Notes) {
-    let Some(list) = file.routing.given().and_then(|routing| routing.routes.given()) else { return };
-    let mut told = Vec::new();
-    for route in routes {
-        if told.contains(&route.to) {
-            continue;
-        }
-        told.push(route.to);
-        let Some(circle) = paths.circle(route.to) else { continue };
-        let names: Vec<&str> =
-            circle.iter().chain(circle.first()).map(|node| net.nodes[node.index()].as_str()).collect();
-        let target = &net.nodes[route.to.index()];
-        let place = list
-            .iter()
-            .find(|written| {
-                let at =
-                    |field: &crate::schema::read::Field<String>| field.given().and_then(|at| net.node(at));
-                at(&written.to) == Some(route.to)
-                    && at(&written.at).is_some_and(|node| circle.contains(&node))
-            })
-            .map_or(list.place, |written| written.place);
-        notes
-            .wrong(place, format!("packets for `{target}` would go in a circle: {}", names.join(" → ")))
-            .hint("a route must lead nearer to its destination");
+        tree: tree.clone(),
     }
 }
 
-/// What is recorded.
-fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
-    let Some(written) = file.record.given() else { return Record::default() };
-    let mut series: Vec<String> = Vec::new();
-    let known = traffic.series(setting.ndn, setting.sdn);
-    let elsewhere = sweeps::elsewhere(file);
-    for name in written.series.given().map_or(&[][..], |list| &list.value) {
-        if !known.contains(name.value.as_str()) {
-            if traffic.may_offer(name) || elsewhere.contains(name.value.as_str()) {
-                continue;
-            }
-            let message = format!("nothing here offers the series `{}`", shortened(name));
-            let (message, hint) = unknown(name, message, known.union(&elsewhere).copied());
-            notes
-                .wrong(name.place, message)
-                .maybe(traffic.offered_by(name).or_else(|| expectations::column(name)).or(hint));
-        } else if !series.contains(&name.value) {
-            series.push(name.value.clone());
+/// The numbers of what a scenario names.
+struct Ids<'a> {
+    names: Vec<&'a str>,
+    nodes: BTreeMap<&'a str, NodeId>,
+    links: BTreeMap<&'a str, LinkId>,
+}
+
+impl<'a> Ids<'a> {
+    fn of(topology: &'a Topology) -> Self {
+        let names: Vec<&str> = nodes(topology).iter().map(|node| node.name.known().as_str()).collect();
+        let links = topology.links.items().iter().map(|link| link.name.known().as_str());
+        Self {
+            nodes: names.iter().copied().zip((0..).map(NodeId)).collect(),
+            links: links.zip((0..).map(LinkId)).collect(),
+            names,
         }
     }
-    let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
-    if every > Duration::ZERO {
-        // a consumer is what its Data arrive at
-        let arrives = |flow: &FlowSpec| match flow.kind {
-            FlowKind::Ndn(_) => 1,
-            _ => flow.to.len(),
-        };
-        let receivers: usize = traffic.flows.iter().map(arrives).sum();
-        let subjects: usize = series
-            .iter()
-            .flat_map(|name| traffic.subjects(name, setting.ndn, setting.sdn))
-            .map(|subject| match subject {
-                "port" => 2 * setting.net.links.len(),
-                "flow" => traffic.flows.len(),
-                "node" => {
-                    let by_name = setting.icn.nodes().count() + setting.ndn.nodes().len();
-                    by_name + setting.sdn.nodes().count()
-                }
-                _ => receivers,
-            })
-            .sum();
-        let intervals = setting.duration.as_nanos() / every.as_nanos();
-        let points = u128::from(intervals) * subjects.max(1) as u128;
-        if points > MAX_POINTS {
-            let place = written.every.given().map_or(written.place, |at| at.place);
-            notes
-                .wrong(place, format!("{intervals} intervals of {subjects} series are {points} points"))
-                .hint(format!("at most {MAX_POINTS}: take a longer interval or fewer series"));
-        }
+
+    fn node(&self, name: &str) -> NodeId {
+        *self.nodes.get(name).expect("a resolved tree names nodes of its topology")
     }
-    let (events, drops) = (written.events.or(false), written.drops.or(false));
-    Record { every, series, events, drops, distributions: written.distributions.or(false) }
+
+    fn nodes(&self, names: &Field<Vec<At<String>>>) -> Vec<NodeId> {
+        names.items().iter().map(|name| self.node(name)).collect()
+    }
+
+    fn link(&self, name: &str) -> LinkId {
+        *self.links.get(name).expect("a resolved tree names links of its topology")
+    }
+}
+
+fn nodes(topology: &Topology) -> &[At<crate::schema::file::NodeTable>] {
+    match topology.nodes.known() {
+        Nodes::List(list) => list,
+        Nodes::Count(_) => &[],
+    }
+}
+
+/// The parameters of a part that are not default.
+fn changed(part: Option<PartParams>, params: Option<&Params>) -> ParamList {
+    part.zip(params).map(|(part, params)| params.changed(&part.infos)).unwrap_or_default()
+}
+
+fn groups(names: &[String], file: &File) -> Vec<Group> {
+    let mut groups: Vec<Group> =
+        names.iter().map(|name| Group { name: name.clone(), flows: Vec::new() }).collect();
+    let numbers: BTreeMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    for (id, flow) in (0..).map(FlowId).zip(flows::made(file)) {
+        groups[numbers[flow.group.known().as_str()]].flows.push(id);
+    }
+    groups
+}
+
+fn record(file: &File) -> Record {
+    let table = file.record.known();
+    Record {
+        every: table.every.or(Duration::ZERO),
+        series: table.series.items().iter().map(|name| name.value.clone()).collect(),
+        events: *table.events.known(),
+        drops: table.drops.is_on(),
+        distributions: table.distributions.is_on(),
+    }
+}
+
+fn emulation(file: &File, ids: &Ids<'_>) -> Emulation {
+    let mut settings = Emulation::default();
+    if let Some(table) = file.emulation.given() {
+        table.set(&mut settings);
+        settings.real = ids.nodes(&table.real);
+    }
+    settings
+}
+
+fn expectations(file: &File) -> Vec<Expectation> {
+    let rows = file.expect.known().0.iter();
+    rows.map(|(key, text)| {
+        let sides = Sides::read(text).expect("the relations of a resolved tree are checked");
+        Expectation { key: key.value.clone(), text: text.value.clone(), sides }
+    })
+    .collect()
 }

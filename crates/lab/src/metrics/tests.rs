@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use contract::{Count, DropReason, EndpointId, FlowId, NodeId, PortId};
 use sim::{
     Arrivals, Blueprint, EventRecord, FlowKind, FlowRecord, NodeRecord, NodeRole, PortRecord, PortSpec,
@@ -27,7 +29,8 @@ fn plan_of(blueprint: Blueprint) -> Plan {
         .map(|flow| Group { name: blueprint.flows[flow as usize].name.clone(), flows: vec![FlowId(flow)] })
         .collect();
     let positions = vec![(0.0, 0.0); blueprint.nodes.len()];
-    Plan { title: "by hand".to_owned(), blueprint, expect: Vec::new(), groups, positions }
+    let tree = Arc::default();
+    Plan { title: "by hand".to_owned(), blueprint, expect: Vec::new(), groups, positions, tree }
 }
 
 fn receiver(flow: u32, node: u32, packets: u64, bytes: u64) -> ReceiverRecord {

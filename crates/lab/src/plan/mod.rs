@@ -1,17 +1,17 @@
 //! A plan: a checked scenario with every default and every relative unit filled in. A run depends on nothing else.
 
-mod flows;
-mod ndn;
-mod resolved;
 mod text;
+
+use std::sync::Arc;
 
 use contract::{FlowId, LinkId};
 use sim::{Blueprint, FlowEmulation};
 
 use crate::Expectation;
+use crate::resolve::Resolved;
 
 /// A checked, immutable scenario with one seed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// One line for people.
     pub title: String,
@@ -23,6 +23,17 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Where each node is drawn: `x` to the right, `y` downwards, both in 0..=1, by [`contract::NodeId`].
     pub positions: Vec<(f64, f64)>,
+    /// The resolved tree that it is made of.
+    pub(crate) tree: Arc<Resolved>,
+}
+
+/// Plans are equal where they say the same, wherever it is written.
+impl PartialEq for Plan {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { title, blueprint, expect, groups, positions, tree: _ } = self;
+        (title, blueprint, expect, groups, positions)
+            == (&other.title, &other.blueprint, &other.expect, &other.groups, &other.positions)
+    }
 }
 
 /// The flows that one entry of a scenario's `flows` makes.
@@ -38,7 +49,7 @@ impl Plan {
     /// The whole plan as a scenario: every default filled in, parameters of schemes included, relative units resolved,
     /// chance drawn. Loading it again gives the same blueprint.
     pub fn to_toml(&self) -> String {
-        text::of(&resolved::file(self).to_table())
+        text::of(&self.tree.file.to_table())
     }
 
     /// The plan as the tables of an emulation name it: flows of the kernel have its congestion control as their scheme, flows of
@@ -63,7 +74,7 @@ impl Plan {
 
     /// The same in JSON.
     pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(resolved::file(self).to_table())
+        serde_json::to_value(self.tree.file.to_table())
             .expect("a plan has text, finite numbers, lists and tables only")
     }
 }

@@ -1,14 +1,27 @@
-//! Traffic sources of flows in an emulation, and their consequences for the settings of the flow.
+//! Emulation: real nodes, the traffic source of each flow, and its consequences for the settings of the flow.
 
-use contract::Family;
+use std::collections::BTreeSet;
+
+use contract::{Family, NodeId};
 use schemes::Build;
-use sim::{Cast, FlowEmulation};
+use sim::{Cast, Emulation as Settings};
 use units::Bytes;
 use wire::UDP_HEADERS;
 use wire::stream::{FEEDBACK, SEGMENT};
 
-use crate::schema::file::{Flow, NetworkWord};
+use super::flows::{Placed, Traffic};
+use super::transports::Transport;
+use crate::schema::emulation::Emulation;
+use crate::schema::file::{File, Flow, NetworkWord};
 use crate::schema::read::{At, Notes, nearest, shortened};
+use crate::topology::Net;
+
+/// Most flows with ends outside: each has a port number of its own.
+const MAX_OUTSIDE: usize = 20_000;
+/// Most real nodes: each is a namespace with a device.
+const MAX_REAL: usize = 1_000;
+/// The kernel refuses a smaller segment; our own headers take as much.
+const MIN_PACKET: Bytes = Bytes::new(150);
 
 /// Header of a TCP segment of Linux: IPv4, TCP, timestamps.
 const KERNEL_HEADER: Bytes = Bytes::new(52);
@@ -17,21 +30,25 @@ const LIVE_HEADER: Bytes = Bytes::new((UDP_HEADERS + SEGMENT) as u64);
 /// A feedback packet of theirs.
 const LIVE_FEEDBACK: Bytes = Bytes::new((UDP_HEADERS + FEEDBACK) as u64);
 
-/// Who takes the place of the flow's machines.
-pub(crate) fn outside(table: &Flow) -> Option<FlowEmulation> {
-    if let Some(kernel) = table.kernel.given() {
-        return Some(FlowEmulation::Kernel(kernel.value.clone()));
+/// Who takes the place of the flow's machines: the keys that say it.
+pub(super) fn outside(table: &Flow) -> Flow {
+    let none = Flow::default();
+    if !table.kernel.is_missing() {
+        return Flow { kernel: table.kernel.clone(), ..none };
     }
     if table.live.or(false) {
-        return Some(FlowEmulation::Live);
+        return Flow { live: table.live.clone(), ..none };
     }
-    let commands = table.commands.given()?;
-    let text = |field: &crate::schema::read::Field<String>| field.given().map(|at| at.value.clone());
-    Some(FlowEmulation::Commands { sender: text(&commands.sender), receiver: text(&commands.receiver) })
+    Flow { commands: table.commands.clone(), ..none }
+}
+
+/// Whether real programs, or sockets, take the place of a flow's machines.
+pub(super) fn is_outside(table: &Flow) -> bool {
+    !table.kernel.is_missing() || !table.live.is_missing() || !table.commands.is_missing()
 }
 
 /// Notes what does not go with ends outside.
-pub(crate) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &mut Notes) {
+pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &mut Notes) {
     let kernel = table.kernel.given().map(|at| (at.place, "kernel"));
     let live = table.live.given().filter(|at| at.value).map(|at| (at.place, "live"));
     let commands = table.commands.given().map(|at| (at.place, "commands"));
@@ -92,7 +109,7 @@ pub(crate) fn commands_alone(table: &Flow) -> bool {
 }
 
 /// The scheme of a flow without `source`: what is written, or what is called as the kernel's. `None` when something is noted.
-pub(crate) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
+pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
     if let Some(scheme) = table.scheme.given() {
         return Some(scheme.0.clone());
     }
@@ -121,7 +138,7 @@ pub(crate) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
 }
 
 /// Header of a TCP segment where the scenario does not say it.
-pub(crate) fn header(table: &Flow, otherwise: Bytes) -> Bytes {
+pub(super) fn header(table: &Flow, otherwise: Bytes) -> Bytes {
     match () {
         () if !table.kernel.is_missing() => KERNEL_HEADER,
         () if table.live.or(false) => LIVE_HEADER,
@@ -130,6 +147,69 @@ pub(crate) fn header(table: &Flow, otherwise: Bytes) -> Bytes {
 }
 
 /// Size of a feedback packet where the scenario does not say it.
-pub(crate) fn feedback(table: &Flow, otherwise: Bytes) -> Bytes {
+pub(super) fn feedback(table: &Flow, otherwise: Bytes) -> Bytes {
     if table.live.or(false) { LIVE_FEEDBACK } else { otherwise }
+}
+
+/// The table `emulation`, with what follows from the flows; `None` where it says nothing.
+pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Option<Emulation> {
+    let written = file.emulation.given();
+    let outside = || traffic.flows.iter().filter(|flow| is_outside(&flow.table));
+    let ends: BTreeSet<NodeId> =
+        outside().flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().copied())).collect();
+    let real = match written.and_then(|table| table.real.given()) {
+        Some(names) => self::real(names, net, notes),
+        None => ends.clone(),
+    };
+    let place = written.and_then(|table| table.real.given()).map_or(file.place, |names| names.place);
+    if notes.count() == 0
+        && let Some(missing) = ends.iter().find(|node| !real.contains(node))
+    {
+        let name = &net.nodes[missing.index()];
+        notes
+            .wrong(
+                place,
+                format!("`{name}` is the end of a flow with `kernel`, `live` or `commands` and not real"),
+            )
+            .hint("add it to `real`, or leave `real` out");
+    }
+    for (n, max, of) in
+        [(outside().count(), MAX_OUTSIDE, "flows outside"), (real.len(), MAX_REAL, "real nodes")]
+    {
+        if n > max {
+            notes.wrong(place, format!("{n} {of} are too many")).hint(format!("at most {max}"));
+        }
+    }
+    if let Some(flow) = outside().find(|flow| packet_of(flow).is_some_and(|packet| packet < MIN_PACKET)) {
+        notes
+            .wrong(place, format!("packets of `{}` are too small for their headers", shortened(flow.name())))
+            .hint(format!("at least {MIN_PACKET}"));
+    }
+    let usual = Settings::default();
+    let table = written.map_or(Emulation::default(), |table| table.value.clone()).filled(&usual);
+    let says = !real.is_empty() || *table.max_lateness.known() != usual.max_lateness;
+    says.then(|| Emulation { real: net.list(real), ..table })
+}
+
+/// Nodes by name or pattern.
+fn real(names: &At<Vec<At<String>>>, net: &Net, notes: &mut Notes) -> BTreeSet<NodeId> {
+    let mut nodes = BTreeSet::new();
+    for name in &names.value {
+        if !name.contains('*') {
+            nodes.extend(net.find_node(name, notes));
+            continue;
+        }
+        let found = net.matching(name);
+        if found.is_empty() {
+            net.no_match(name, notes);
+        }
+        nodes.extend(found);
+    }
+    nodes
+}
+
+/// What a flow of TCP, or a live one, sends at a time.
+fn packet_of(flow: &Placed) -> Option<Bytes> {
+    let live = flow.transport == Transport::Stream && !flow.table.live.is_missing();
+    (live || flow.transport == Transport::Tcp).then_some(flow.packet)
 }

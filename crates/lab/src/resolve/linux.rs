@@ -6,7 +6,7 @@ use crate::schema::file::Flow;
 use crate::schema::tcp::LikeWord;
 
 /// Whether the flow is to be as TCP of Linux where the scenario leaves that open.
-pub(crate) fn is_wanted(table: &Flow) -> bool {
+pub(super) fn is_wanted(table: &Flow) -> bool {
     let written = table.tcp.given().and_then(|tcp| tcp.value.like.given()).map(|at| at.value);
     match written {
         Some(like) => like == LikeWord::Linux,
@@ -15,7 +15,7 @@ pub(crate) fn is_wanted(table: &Flow) -> bool {
 }
 
 /// Parameters with which a scheme does what the kernel's does.
-pub(crate) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
+pub(super) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
     match scheme {
         "reno" => vec![("variant", "linux".into())],
         "cubic" => vec![

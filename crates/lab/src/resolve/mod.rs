@@ -1,8 +1,281 @@
-//! Resolution of names, patterns and defaults of a scenario.
+//! Resolving: from the tables of a file as written to the same tables with every default, name, pattern, relative unit and random
+//! draw filled in.
 
-pub(crate) mod churn;
+mod churn;
+mod clocks;
+mod consumers;
 pub(crate) mod emulation;
-pub(crate) mod linux;
+mod events;
+mod expectations;
+mod flows;
+mod icn;
+mod links;
+mod linux;
+mod ndn;
 pub(crate) mod params;
-pub(crate) mod places;
-pub(crate) mod sweeps;
+mod places;
+mod sdn;
+mod sweeps;
+mod transports;
+mod video;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use sim::{Metric, RouteSpec};
+use stack::stream::FrameType;
+use units::Duration;
+
+use crate::schema::file::{File, Kind, NodeTable, Record, Route, Routing, Topology};
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::renames::unknown;
+use crate::schema::settings::Setting;
+use crate::schema::tree::Place;
+use crate::schema::values::{Expect, Nodes};
+use crate::topology::{self, Net, Paths};
+
+use self::transports::Transport;
+
+/// Most points of recorded series; each takes sixteen bytes.
+const MAX_POINTS: u128 = 50_000_000;
+
+/// The resolved tree of a scenario: its tables with every key. A key that is not there stands for something that is not there, such
+/// as the end of a transfer without `size`. Printing and lowering read this tree.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resolved {
+    /// The tables. The topology is `custom`; every copy of a flow and every short flow has a table of its own, and an entry that
+    /// makes no flow has one with `count = 0`.
+    pub(crate) file: File,
+    /// The groups of flows in the order of the scenario, those without flows included.
+    pub(crate) groups: Vec<String>,
+    /// The frames that files list, by the path that is written.
+    pub(crate) traces: BTreeMap<String, Trace>,
+}
+
+/// What a file says of frames.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Trace {
+    /// Sizes in bytes.
+    pub(crate) sizes: Arc<[u32]>,
+    /// Their types; none unless each has one of I, P and B.
+    pub(crate) types: Arc<[FrameType]>,
+}
+
+/// Resolves a file, and makes the network that it is of; `None` when something is noted, here or before.
+pub(crate) fn build(
+    file: &File,
+    whole: Place,
+    seed: Option<u64>,
+    folder: &Path,
+    notes: &mut Notes,
+) -> Option<(Resolved, Net)> {
+    let seed = seed.unwrap_or(file.seed.or(1));
+    let duration = file.duration.or(Duration::from_secs(60));
+    let warmup = file.warmup.or(Duration::ZERO);
+    if let Some(at) = file.warmup.given()
+        && warmup >= duration
+    {
+        notes
+            .wrong(at.place, format!("a warm-up of {warmup} leaves nothing of {duration}"))
+            .hint("shorten `warmup` or lengthen `duration`");
+    }
+
+    let flow_tables = file.flows.items();
+    if file.topology.is_missing() {
+        notes
+            .wrong(whole, "a scenario needs a topology")
+            .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
+    }
+    let net = match file.topology.given() {
+        Some(at) => {
+            let pairs = places::pairs_needed(flow_tables, ndn::nodes_named(file));
+            topology::build(at, pairs, folder, notes)
+        }
+        None => None,
+    };
+    if file.flows.is_missing() {
+        notes
+            .wrong(whole, "a scenario needs at least one flow")
+            .hint("add a table [[flows]] with name and scheme");
+    }
+    let ndn = ndn::NdnNet::read(file, notes);
+    let Some(mut made) = net else {
+        // without a network every name of a node would be unknown; the rest can be checked
+        for table in flow_tables {
+            transports::model(table, None, &ndn, folder, notes);
+        }
+        expectations::check_relations(file, notes);
+        return None;
+    };
+
+    let net = &mut made;
+    let icn = icn::build(file, flow_tables, net, notes);
+    let clocks = clocks::build(file, net, notes);
+    let ndn = ndn.place(file, flow_tables, net, &icn, notes);
+    let sdn = sdn::build(file, flow_tables, net, &icn, &ndn, notes);
+    let net = &*net;
+    let metric = file.routing.given().and_then(|routing| routing.metric.given());
+    let metric = metric.map_or(Metric::Delay, |at| at.value.to_setting());
+    let (routes, tables) = routes(file, net, notes);
+    let mut paths = Paths::new(net, metric, &routes);
+    refuse_circles(file, net, &routes, &mut paths, notes);
+
+    let setting = flows::Setting { net, icn: &icn, ndn: &ndn, sdn: &sdn, folder, seed, duration };
+    let traffic = flows::build(file, &setting, &mut paths, notes);
+    let events = events::build(file, &setting, &traffic, &paths, notes);
+    let record = record(file, &setting, &traffic, notes);
+    expectations::check(file, &setting, &traffic, notes);
+    let emulation = emulation::build(file, net, &traffic, notes);
+    let links = links::build(net, &traffic.flows, &ndn, &mut paths, notes);
+    if notes.count() > 0 {
+        return None;
+    }
+    let nodes = net.nodes.iter().zip(&net.positions).map(|(name, (x, y))| NodeTable {
+        name: name.clone().into(),
+        x: rounded(*x).into(),
+        y: rounded(*y).into(),
+        ..NodeTable::default()
+    });
+    let topology = Topology {
+        kind: Kind::Custom.into(),
+        nodes: Nodes::List(nodes.map(Into::into).collect()).into(),
+        links: Field::list(links),
+        ..Topology::default()
+    };
+    let routing = Routing {
+        metric: Field::of(Setting::of_setting(&metric)),
+        routes: Field::list(tables),
+        ..Routing::default()
+    };
+    let (flows, groups, traces) = traffic.into_tables();
+    let file = File {
+        title: file.title.clone().filled(String::new()),
+        seed: seed.into(),
+        duration: file.duration.clone().filled(duration),
+        warmup: file.warmup.clone().filled(warmup),
+        topology: topology.into(),
+        routing: routing.into(),
+        icn: icn.table.into(),
+        ndn: ndn.table.into(),
+        producers: ndn.producers.into(),
+        clocks: Field::list(clocks),
+        sdn: sdn.table.into(),
+        flows: Field::list(flows),
+        events: Field::list(events),
+        record: record.into(),
+        emulation: emulation.into(),
+        expect: file.expect.clone().filled(Expect::default()),
+        ..File::default()
+    };
+    Some((Resolved { file, groups, traces }, made))
+}
+
+/// A place in four decimals, so that a printed plan has it exactly.
+fn rounded(place: f64) -> f64 {
+    (place * 1e4).round() / 1e4
+}
+
+/// Routes that are written under `routing`, with their tables.
+fn routes(file: &File, net: &Net, notes: &mut Notes) -> (Vec<RouteSpec>, Vec<Route>) {
+    let mut routes: Vec<RouteSpec> = Vec::new();
+    let mut tables = Vec::new();
+    for route in file.routing.given().map_or(&[][..], |routing| routing.routes.items()) {
+        let Some(spec) = events::route(route, net, notes) else { continue };
+        if routes.iter().any(|other| (other.at, other.to) == (spec.at, spec.to)) {
+            notes.wrong(route.place, "there is a route from here to there already").hint("write one of them");
+            continue;
+        }
+        routes.push(spec);
+        tables.push(route.value.clone());
+    }
+    (routes, tables)
+}
+
+/// Notes routes that send packets round in a circle.
+fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Paths<'_>, notes: &mut Notes) {
+    let Some(list) = file.routing.given().and_then(|routing| routing.routes.given()) else { return };
+    let mut told = Vec::new();
+    for route in routes {
+        if told.contains(&route.to) {
+            continue;
+        }
+        told.push(route.to);
+        let Some(circle) = paths.circle(route.to) else { continue };
+        let names: Vec<&str> =
+            circle.iter().chain(circle.first()).map(|node| net.nodes[node.index()].as_str()).collect();
+        let target = &net.nodes[route.to.index()];
+        let place = list
+            .iter()
+            .find(|written| {
+                let at = |field: &Field<String>| field.given().and_then(|at| net.node(at));
+                at(&written.to) == Some(route.to)
+                    && at(&written.at).is_some_and(|node| circle.contains(&node))
+            })
+            .map_or(list.place, |written| written.place);
+        notes
+            .wrong(place, format!("packets for `{target}` would go in a circle: {}", names.join(" → ")))
+            .hint("a route must lead nearer to its destination");
+    }
+}
+
+/// What is recorded.
+fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
+    let none = At::from(Record::default());
+    let written = file.record.given().unwrap_or(&none);
+    let mut series: Vec<At<String>> = Vec::new();
+    let known = traffic.series(setting.ndn, setting.sdn);
+    let elsewhere = sweeps::elsewhere(file);
+    for name in written.series.items() {
+        if !known.contains(name.value.as_str()) {
+            if traffic.may_offer(name) || elsewhere.contains(name.value.as_str()) {
+                continue;
+            }
+            let message = format!("nothing here offers the series `{}`", shortened(name));
+            let (message, hint) = unknown(name, message, known.union(&elsewhere).copied());
+            notes
+                .wrong(name.place, message)
+                .maybe(traffic.offered_by(name).or_else(|| expectations::column(name)).or(hint));
+        } else if !series.iter().any(|other| other.value == name.value) {
+            series.push(name.clone());
+        }
+    }
+    let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
+    if every > Duration::ZERO {
+        // a consumer is what its Data arrive at
+        let arrives = |flow: &flows::Placed| match flow.transport {
+            Transport::Ndn => 1,
+            _ => flow.to.len(),
+        };
+        let receivers: usize = traffic.flows.iter().map(arrives).sum();
+        let subjects: usize = series
+            .iter()
+            .flat_map(|name| traffic.subjects(name, setting.ndn, setting.sdn))
+            .map(|subject| match subject {
+                "port" => 2 * setting.net.links.len(),
+                "flow" => traffic.flows.len(),
+                "node" => {
+                    let by_name = setting.icn.nodes().count() + setting.ndn.nodes().len();
+                    by_name + setting.sdn.nodes().count()
+                }
+                _ => receivers,
+            })
+            .sum();
+        let intervals = setting.duration.as_nanos() / every.as_nanos();
+        let points = u128::from(intervals) * subjects.max(1) as u128;
+        if points > MAX_POINTS {
+            let place = written.every.given().map_or(written.place, |at| at.place);
+            notes
+                .wrong(place, format!("{intervals} intervals of {subjects} series are {points} points"))
+                .hint(format!("at most {MAX_POINTS}: take a longer interval or fewer series"));
+        }
+    }
+    Record {
+        every: written.every.clone().filled(every).filter(|every| *every > Duration::ZERO),
+        series: series.into(),
+        events: written.events.clone().filled(false),
+        drops: written.drops.clone().filter(|on| *on),
+        distributions: written.distributions.clone().filter(|on| *on),
+        ..Record::default()
+    }
+}

@@ -1,26 +1,27 @@
 //! Parameters of schemes and of parts of forwarders: checked values, and every default.
 
-use contract::{ParamInfo, ParamList, ParamValue, SenderLaw, Setup};
+use contract::{ParamInfo, ParamList, SenderLaw, Setup};
 use schemes::{Build, Entry};
 use stack::ndn;
 use units::Bytes;
 
 use super::linux;
 use crate::schema::file::Flow;
-use crate::schema::params::resolved_beside;
-use crate::schema::read::Notes;
+use crate::schema::params::{Params, resolved_beside};
+use crate::schema::read::{At, Field, Notes};
 
-/// The parameters that are not default, in the order of the scheme's table.
-pub(crate) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<ParamList> {
+/// All parameters of a flow's scheme, in the order of its table.
+pub(crate) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<Params> {
     let others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
-    resolved_beside(&table.params, &others, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
+    let written = table.params.given().map(|at| At { value: &*at.value, place: at.place });
+    resolved_beside(written, &others, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
 }
 
 /// The parameters of a part in forwarders.
 pub(crate) struct PartParams {
-    pub(crate) name: String,
+    name: String,
     pub(crate) infos: Vec<ParamInfo>,
-    pub(crate) resolve: schemes::Resolve,
+    resolve: schemes::Resolve,
 }
 
 impl PartParams {
@@ -39,9 +40,10 @@ impl PartParams {
         }
     }
 
-    /// All of them, those that are given put over the defaults.
-    pub(crate) fn all(&self, given: &[(String, ParamValue)]) -> ParamList {
-        (self.resolve)(given).unwrap_or_default()
+    /// As written, and the defaults of the others; `None` when something is noted.
+    pub(crate) fn resolved(&self, written: &Field<Params>, notes: &mut Notes) -> Option<Params> {
+        let given = written.given().map(|at| At { value: &at.value, place: at.place });
+        resolved_beside(given, &[], &self.name, &self.infos, self.resolve, notes)
     }
 }
 

@@ -1,24 +1,24 @@
 //! Endpoints of flows.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use contract::NodeId;
-use sim::ReceiverSpec;
 use units::Time;
 
 use super::churn::{check_churn, churn};
-use crate::schema::file::{self, Flow, NetworkWord};
+use crate::schema::file::{self, Flow, NetworkWord, TargetTable};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Place;
 use crate::schema::values::Instant;
 use crate::topology::{Net, Paths};
 
 /// Most flows of a plan, copies and arrivals counted.
-pub(crate) const MAX_FLOWS: usize = 100_000;
+pub(super) const MAX_FLOWS: usize = 100_000;
 
 /// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are named, by flows or
 /// as `others`.
-pub(crate) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item = &'a At<String>>) -> u32 {
+pub(super) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item = &'a At<String>>) -> u32 {
     let unnamed: u64 = flows
         .iter()
         .filter(|flow| flow.from.is_missing() && flow.to.is_missing())
@@ -43,7 +43,7 @@ fn host_number(name: &str) -> Option<u32> {
 }
 
 /// The nodes that copies send from, each in turn; none where that is not written. Fails when something is noted.
-pub(crate) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<NodeId>, ()> {
+pub(super) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<NodeId>, ()> {
     let before = notes.count();
     let targets = table.to.given().map_or(&[][..], |to| &to.list);
     let receives = |id: NodeId| {
@@ -73,7 +73,7 @@ pub(crate) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<
 }
 
 /// Nodes that `from` and `to` of an entry mean, as far as they are known.
-pub(crate) fn ends(table: &Flow, net: &Net) -> BTreeSet<NodeId> {
+pub(super) fn ends(table: &Flow, net: &Net) -> BTreeSet<NodeId> {
     let senders = table.from.given().into_iter().flat_map(|from| &from.0);
     let targets = table.to.given().into_iter().flat_map(|to| &to.list);
     let names = senders.chain(targets.filter_map(|target| target.node.given()));
@@ -81,7 +81,7 @@ pub(crate) fn ends(table: &Flow, net: &Net) -> BTreeSet<NodeId> {
 }
 
 /// Notes what is wrong with the places of a flow that cannot be made for other reasons.
-pub(crate) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes: &mut Notes) {
+pub(super) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes: &mut Notes) {
     if let Ok(senders) = senders(table, net, notes)
         && !(table.from.is_missing() && table.to.is_missing())
     {
@@ -89,16 +89,19 @@ pub(crate) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes
     }
 }
 
+/// A receiver: its node and its table, which has times where they are not those of the run.
+pub(super) type Receiver = (NodeId, At<TargetTable>);
+
 /// Sender's node and receivers of the next copy; `None` when something is noted.
-pub(crate) fn nodes(
+pub(super) fn nodes(
     table: &At<Flow>,
     sender: Option<NodeId>,
     net: &Net,
     next_pair: &mut u32,
     paths: &Paths<'_>,
     notes: &mut Notes,
-) -> Option<(NodeId, Vec<ReceiverSpec>)> {
-    let plain = |node| ReceiverSpec { node, start: Time::ZERO, stop: Time::NEVER, churn: None };
+) -> Option<(NodeId, Vec<Receiver>)> {
+    let plain = |node| (node, TargetTable { node: net.name(node), ..TargetTable::default() }.into());
     let dumbbell = net.node("left1").is_some() && net.node("router_left").is_some();
     let pair = |n: u32| Some((net.node(&format!("left{n}"))?, net.node(&format!("right{n}"))?));
     // the host on the other side of a dumbbell
@@ -135,9 +138,9 @@ pub(crate) fn nodes(
             (from, list)
         }
     };
-    for receiver in &to {
-        if !paths.joined(from, receiver.node) {
-            let (a, b) = (&net.nodes[from.index()], &net.nodes[receiver.node.index()]);
+    for (receiver, _) in &to {
+        if !paths.joined(from, *receiver) {
+            let (a, b) = (&net.nodes[from.index()], &net.nodes[receiver.index()]);
             let place = table.to.given().map_or(table.place, |at| at.place);
             notes.wrong(place, format!("there is no way from `{a}` to `{b}`")).hint("join them by links");
             return None;
@@ -152,19 +155,14 @@ fn receivers(
     targets: &[At<file::TargetTable>],
     net: &Net,
     notes: &mut Notes,
-) -> Option<Vec<ReceiverSpec>> {
+) -> Option<Vec<Receiver>> {
     let before = notes.count();
     let none = file::Receivers::default();
     let members = table.receivers.given().map_or(&none, |at| &at.value);
-    let always: Vec<NodeId> = members
-        .always
-        .given()
-        .map_or(&[][..], |list| &list.value)
-        .iter()
-        .filter_map(|name| net.find_node(name, notes))
-        .collect();
-    let shared = members.churn.given().and_then(|at| churn(at));
-    let mut list: Vec<ReceiverSpec> = Vec::new();
+    let always: Vec<NodeId> =
+        members.always.items().iter().filter_map(|name| net.find_node(name, notes)).collect();
+    let shared = members.churn.given().map(|at| Arc::new(churn(at)));
+    let mut list: Vec<Receiver> = Vec::new();
     let mut taken = BTreeSet::new();
     for target in targets {
         let Some(name) = target.node.required("node", "a receiver", target.place, notes) else { continue };
@@ -195,9 +193,15 @@ fn receivers(
             } else if !taken.insert(node) {
                 notes.wrong(name.place, format!("`{}` is a receiver already", shortened(name)));
             }
-            let own = target.churn.given().and_then(|at| churn(at));
-            let churn = own.or(if always.contains(&node) { None } else { shared });
-            list.push(ReceiverSpec { node, start, stop, churn });
+            let own = target.churn.given().map(|at| Arc::new(churn(at)));
+            let churn = own.or_else(|| shared.clone().filter(|_| !always.contains(&node)));
+            let mut table = TargetTable { node: net.name(node), ..TargetTable::default() };
+            if start > Time::ZERO || stop < Time::NEVER || churn.is_some() {
+                table.start = target.start.clone().filled(Instant(start));
+                table.stop = target.stop.clone().filled(Instant(stop));
+                table.churn = churn.into();
+            }
+            list.push((node, At { value: table, place: target.place }));
         }
     }
     if list.is_empty() && notes.count() == before && net.knows_all_nodes() {

@@ -10,7 +10,7 @@ use crate::schema::file::{File, NetworkWord};
 
 /// Series that other cells of a file's sweep may offer, where this one does not: those of all schemes that the sweep or the file
 /// names. None for a file without a sweep.
-pub(crate) fn elsewhere(file: &File) -> BTreeSet<&'static str> {
+pub(super) fn elsewhere(file: &File) -> BTreeSet<&'static str> {
     let Some(sweep) = file.sweep.given() else { return BTreeSet::new() };
     let swept =
         sweep.value.0.iter().flat_map(|(_, values)| values.iter()).filter_map(|one| one.value.as_str());

@@ -1,4 +1,6 @@
-//! The tables of a scenario file, key by key. Module `lower` checks their combinations.
+//! The tables of a scenario file, key by key. Module `resolve` checks their combinations.
+
+use std::sync::Arc;
 
 use units::{Bytes, Drift, Duration, Offset, Rate};
 
@@ -210,7 +212,7 @@ tables! {
         /// The congestion-control scheme, by its name in the catalogue.
         scheme: SchemeName,
         /// Parameters of the scheme, where they differ from the default.
-        params: Params,
+        params: Arc<Params>,
         /// Emulation: use TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr". The endpoints are
         /// `real` nodes. A simulation uses Thalweg's TCP with the scheme of the same name, or with `scheme`.
         kernel: String,
@@ -219,10 +221,10 @@ tables! {
         live: bool,
         /// Emulation: run commands at the endpoints, which are `real` nodes. A simulation uses `scheme` or `source`, and sends
         /// nothing if neither is given.
-        commands: Commands,
+        commands: Arc<Commands>,
         /// A source without congestion control, instead of a scheme; or, in addition to the scheme of a stream, the frames that the
         /// stream carries.
-        source: Source,
+        source: Arc<Source>,
         /// The sender's node. With a list of nodes, or a pattern such as "leaf*", each copy takes the next node; the default of
         /// `count` is then the number of nodes.
         from: Senders,
@@ -236,7 +238,7 @@ tables! {
         /// ndn: the prefix that it requests.
         prefix: Prefix,
         /// ndn: settings of the consumer.
-        consumer: Consumer,
+        consumer: Arc<Consumer>,
         /// Start time; "never": an event starts it. Default: 0 s.
         start: Instant,
         /// Stop time. Default: the end of the run.
@@ -247,9 +249,9 @@ tables! {
         /// Packet-Switched Gateways, 1992). If nothing in a scenario is random, all seeds give the same run.
         start_spread: Duration where within("0 s", "1000000000 s"),
         /// The sender stops and restarts at random times.
-        churn: Churn,
+        churn: Arc<Churn>,
         /// The receivers leave and join at random times.
-        receivers: Receivers,
+        receivers: Arc<Receivers>,
         /// Traffic class in queues with classes, from 0.
         class: u32 where count(0, 255),
         /// TCP: payload to send; the flow then ends. ndn: payload to request, rounded up to whole segments.
@@ -259,13 +261,13 @@ tables! {
         /// Size on the wire of a full data packet. Default: 1500 B for TCP, otherwise 1000 B.
         packet: Bytes where within("1 B", "65535 B"),
         /// Settings of TCP.
-        tcp: Tcp,
+        tcp: Arc<Tcp>,
         /// Settings of a stream.
-        stream: Stream,
+        stream: Arc<Stream>,
         /// Streams with a `source` of frames: how the receivers play them.
-        player: Player,
+        player: Arc<Player>,
         /// Short TCP flows with random arrivals, instead of one flow.
-        arrivals: Arrivals,
+        arrivals: Arc<Arrivals>,
     }
 
     /// A receiver of a group with its own join and leave times.
@@ -277,7 +279,7 @@ tables! {
         /// Leave time. Default: the end of the run.
         stop: Instant,
         /// It leaves and joins at random times.
-        churn: Churn,
+        churn: Arc<Churn>,
     }
 
     /// Random on and off periods in turn. Their lengths are exponentially distributed unless a shape is given.
@@ -295,7 +297,7 @@ tables! {
     /// Churn of the members of a group.
     pub(crate) struct Receivers = "receivers" {
         /// Times between joining and leaving.
-        churn: Churn,
+        churn: Arc<Churn>,
         /// Receivers that never leave.
         always: Vec<At<String>>,
     }

@@ -4,7 +4,7 @@ use contract::{ParamInfo, ParamList, ParamValue};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use schemes::Resolve;
 
-use crate::schema::read::{At, Field, Notes, Read, kind_of, mismatch, shortened};
+use crate::schema::read::{At, Notes, Read, kind_of, mismatch, shortened};
 use crate::schema::renames::unknown;
 use crate::schema::tree::{Entry, Node, Value};
 
@@ -57,6 +57,20 @@ impl Params {
         }
         Self(list)
     }
+
+    /// Names and values.
+    pub(crate) fn list(&self) -> ParamList {
+        self.0.iter().map(|(name, value)| (name.value.clone(), value.value.clone())).collect()
+    }
+
+    /// Those that are not default.
+    pub(crate) fn changed(&self, infos: &[ParamInfo]) -> ParamList {
+        let usual = |name: &str, value: &ParamValue| {
+            infos.iter().any(|info| info.name == name && info.default == *value)
+        };
+        let changed = self.0.iter().filter(|(name, value)| !usual(name, value));
+        changed.map(|(name, value)| (name.value.clone(), value.value.clone())).collect()
+    }
 }
 
 /// The value of a parameter, as it is written.
@@ -69,29 +83,19 @@ pub(crate) fn plain(value: &ParamValue) -> toml::Value {
     }
 }
 
-/// The parameters of `of` that are not default, in the order of its table; `None` when something is noted.
-pub(crate) fn resolved(
-    written: &Field<Params>,
-    of: &str,
-    infos: &[ParamInfo],
-    resolve: Resolve,
-    notes: &mut Notes,
-) -> Option<ParamList> {
-    resolved_beside(written, &[], of, infos, resolve, notes)
-}
-
-/// The same, with `others` in place of the defaults of what is not written.
+/// All parameters of `of`, in the order of its table, with `others` in place of the defaults of what is not written; `None` when
+/// something is noted.
 pub(crate) fn resolved_beside(
-    written: &Field<Params>,
+    written: Option<At<&Params>>,
     others: &[(&str, ParamValue)],
     of: &str,
     infos: &[ParamInfo],
     resolve: Resolve,
     notes: &mut Notes,
-) -> Option<ParamList> {
+) -> Option<Params> {
     let before = notes.count();
     let mut list = Vec::new();
-    for (name, value) in written.given().map_or(&[][..], |params| &params.value.0) {
+    for (name, value) in written.as_ref().map_or(&[][..], |params| &params.value.0) {
         if !infos.iter().any(|info| info.name == name.value) {
             let message = format!("`{of}` has no parameter `{}`", shortened(name));
             let (message, hint) = unknown(name, message, infos.iter().map(|info| info.name));
@@ -115,19 +119,19 @@ pub(crate) fn resolved_beside(
             list.push(((*name).to_owned(), value.clone()));
         }
     }
+    let row = |name: &str| written.as_ref()?.value.0.iter().find(|(key, _)| key.value == name);
     match resolve(&list) {
-        Ok(all) => Some(
+        Ok(all) => Some(Params(
             all.into_iter()
-                .filter(|(name, value)| !infos.iter().any(|info| info.name == name && info.default == *value))
+                .map(|(name, value)| match row(&name) {
+                    Some((key, at)) => (At { value: name, place: key.place }, At { value, place: at.place }),
+                    None => (name.into(), value.into()),
+                })
                 .collect(),
-        ),
+        )),
         Err(error) => {
-            let table = written.given();
-            let of = |name: &str| {
-                let row = table?.value.0.iter().find(|(key, _)| key.value == name)?;
-                Some(row.1.place)
-            };
-            let place = of(&error.name).or_else(|| of(error.beside?)).or(table.map(|at| at.place));
+            let of = |name: &str| Some(row(name)?.1.place);
+            let place = of(&error.name).or_else(|| of(error.beside?)).or(written.as_ref().map(|at| at.place));
             notes.wrong(place.unwrap_or_default(), error.message).maybe(error.hint);
             None
         }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use stack::queue::{self, DisciplineSpec};
 
 use crate::schema::json::param;
-use crate::schema::params::{Params, plain, resolved};
-use crate::schema::read::{At, Field, Notes, Read, mismatch};
+use crate::schema::params::{Params, plain, resolved_beside};
+use crate::schema::read::{At, Notes, Read, mismatch};
 use crate::schema::tree::{Node, Value};
 use crate::schema::values::known_name;
 
@@ -57,9 +57,9 @@ impl Read for Queue {
         let entry = queue::find(&name);
         let infos = entry.map_or_else(Vec::new, |entry| (entry.params)());
         let resolve: Resolve = entry.map_or(|_| Ok(Vec::new()), |entry| entry.resolve);
-        let written = Field::Given(At { value: params, place: node.place });
-        let given = resolved(&written, &name, &infos, resolve, notes)?;
-        let discipline = entry.and_then(|entry| (entry.read)(&given).ok());
+        let written = Some(At { value: &params, place: node.place });
+        let given = resolved_beside(written, &[], &name, &infos, resolve, notes)?;
+        let discipline = entry.and_then(|entry| (entry.read)(&given.list()).ok());
         (notes.count() == before).then_some(Self(discipline))
     }
     fn to_value(&self) -> toml::Value {

@@ -1,6 +1,7 @@
 //! From a TOML value with its place to a typed value. Errors and warnings are collected and do not stop the reading.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
@@ -99,6 +100,19 @@ impl<T> From<T> for Field<T> {
     }
 }
 
+/// A table that others share.
+impl<T> From<T> for Field<Arc<T>> {
+    fn from(value: T) -> Self {
+        Self::of(Arc::new(value))
+    }
+}
+
+impl<T> From<Option<T>> for Field<Arc<T>> {
+    fn from(value: Option<T>) -> Self {
+        value.map(Arc::new).into()
+    }
+}
+
 impl<T> From<Option<T>> for Field<T> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Missing, Self::of)
@@ -116,6 +130,21 @@ impl<T> Field<T> {
             Self::Given(at) => Some(at),
             _ => None,
         }
+    }
+
+    /// The value of a key that a resolved tree always has.
+    pub(crate) fn known(&self) -> &T {
+        &self.given().expect("a resolved tree has this key").value
+    }
+
+    /// The same with `default` where nothing is written (or where it is wrong, which is noted already).
+    pub(crate) fn filled(self, default: T) -> Self {
+        if self.given().is_some() { self } else { Self::of(default) }
+    }
+
+    /// The same without a value that is not `wanted`.
+    pub(crate) fn filter(self, wanted: impl FnOnce(&T) -> bool) -> Self {
+        if self.given().is_some_and(|at| !wanted(&at.value)) { Self::Missing } else { self }
     }
 
     pub(crate) fn is_missing(&self) -> bool {
@@ -143,6 +172,25 @@ impl<T> Field<T> {
             notes.wrong(place, format!("{of} needs `{key}`")).hint(format!("write {key} = {}", T::example()));
         }
         self.given()
+    }
+}
+
+impl Field<bool> {
+    /// Whether it is written, and true.
+    pub(crate) fn is_on(&self) -> bool {
+        self.given().is_some_and(|at| at.value)
+    }
+}
+
+impl<T> Field<Vec<At<T>>> {
+    /// The entries of a list; none where it is not written.
+    pub(crate) fn items(&self) -> &[At<T>] {
+        self.given().map_or(&[], |list| &list.value)
+    }
+
+    /// A list that no text has.
+    pub(crate) fn list(items: impl IntoIterator<Item = T>) -> Self {
+        Self::of(items.into_iter().map(At::from).collect())
     }
 }
 
@@ -360,6 +408,25 @@ quantities! {
     Offset, as_nanos in "ns" => ["20 ms", "-1 h"];
     Drift, as_ppb in "ppb" => ["100 ppm", "-50 ppb"];
     Bytes, as_u64 in "B" => ["1500 B", "64 kB", "10 MB"];
+}
+
+/// A table that several tables share, as the copies of a flow do.
+impl<T: Read> Read for Arc<T> {
+    fn what() -> String {
+        T::what()
+    }
+    fn example() -> String {
+        T::example()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        T::read(node, notes).map(Self::new)
+    }
+    fn to_value(&self) -> toml::Value {
+        (**self).to_value()
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        T::schema(generator)
+    }
 }
 
 impl<T: Read> Read for Vec<At<T>> {

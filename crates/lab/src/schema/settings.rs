@@ -1,15 +1,16 @@
-//! Which keys of a table stand for which settings of a state machine or of the simulator, in both directions.
+//! Which keys of a table stand for which settings of a state machine or of the simulator: resolving fills keys from the usual
+//! settings, lowering sets settings from the keys.
 
 use sim::{ClockSpec, Emulation as EmulationSettings, Metric};
 use stack::icn::Config as IcnConfig;
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Policy, ProducerConfig, Store as StoreConfig};
 use stack::sdn::Config as SdnConfig;
-use stack::stream::{Config as StreamConfig, Depends, Player as PlayerConfig, Video};
+use stack::stream::{Config as StreamConfig, Depends, Player as PlayerConfig};
 use stack::tcp::{Config as TcpConfig, LossDetection, RecoveryTimer, Reduction, RtoFloor};
 use units::{Bytes, Drift, Duration, Offset, Rate};
 
 use crate::schema::emulation::Emulation;
-use crate::schema::file::{Clock, Icn, MetricWord, Source, Stream};
+use crate::schema::file::{Clock, Icn, MetricWord, Stream};
 use crate::schema::ndn::{Consumer, EpisodeWord, NodeStore, PolicyWord, Producer, Store};
 use crate::schema::read::{Field, Read};
 use crate::schema::sdn::Sdn;
@@ -88,24 +89,26 @@ variants! {
 macro_rules! settings {
     ($($Table:ident for $Settings:ident { $($key:ident),* $(; $($other:ident for $($part:ident).+),+)? })*) => {$(
         impl $Table {
-            /// The settings, `usual` where a key is not written.
-            pub(crate) fn over(&self, mut usual: $Settings) -> $Settings {
-                $(if let Some(at) = self.$key.given() {
-                    usual.$key = at.value.to_setting();
+            /// The table with every key that stands for a setting: as written, or else as `usual`.
+            pub(crate) fn filled(&self, usual: &$Settings) -> Self {
+                let mut table = self.clone();
+                $(if table.$key.given().is_none() {
+                    table.$key = Field::of(Setting::of_setting(&usual.$key));
                 })*
-                $($(if let Some(at) = self.$other.given() {
-                    usual.$($part).+ = at.value.to_setting();
+                $($(if table.$other.given().is_none() {
+                    table.$other = Field::of(Setting::of_setting(&usual.$($part).+));
                 })+)?
-                usual
+                table
             }
 
-            /// The table that says these settings.
-            pub(crate) fn of(settings: &$Settings) -> Self {
-                Self {
-                    $($key: Field::of(Setting::of_setting(&settings.$key)),)*
-                    $($($other: Field::of(Setting::of_setting(&settings.$($part).+)),)+)?
-                    ..Self::default()
-                }
+            /// Sets what the table says.
+            pub(crate) fn set(&self, settings: &mut $Settings) {
+                $(if let Some(at) = self.$key.given() {
+                    settings.$key = at.value.to_setting();
+                })*
+                $($(if let Some(at) = self.$other.given() {
+                    settings.$($part).+ = at.value.to_setting();
+                })+)?
             }
         }
     )*};
@@ -119,7 +122,6 @@ settings! {
     }
     Stream for StreamConfig { jitter, feedback, reorder, ecn }
     Player for PlayerConfig { startup, resume, depends; late for waits }
-    Source for Video { frame_rate, live, drop_after }
     Icn for IcnConfig { refresh, lifetime, signal, probe, probe_packets; initial_rto for retry }
     Sdn for SdnConfig { period, phase, message; initial_rto for retry, max_age for stale }
     Store for StoreConfig { policy, size }

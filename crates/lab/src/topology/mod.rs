@@ -67,6 +67,16 @@ impl Net {
         self.node_ids.get(name).copied()
     }
 
+    /// The name of a node, as a key says it.
+    pub(crate) fn name(&self, node: NodeId) -> Field<String> {
+        self.nodes[node.index()].clone().into()
+    }
+
+    /// The names of nodes, as a key lists them.
+    pub(crate) fn list(&self, nodes: impl IntoIterator<Item = NodeId>) -> Field<Vec<At<String>>> {
+        Field::list(nodes.into_iter().map(|node| self.nodes[node.index()].clone()))
+    }
+
     pub(crate) fn link(&self, name: &str) -> Option<LinkId> {
         self.link_ids.get(name).copied()
     }

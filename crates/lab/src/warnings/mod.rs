@@ -32,7 +32,7 @@ struct Whole<'a> {
 /// Reports all warnings about a file whose plan is valid.
 pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     let blueprint = &plan.blueprint;
-    let tables = file.flows.given().map_or(&[][..], |list| &list.value);
+    let tables = file.flows.items();
     let written: BTreeSet<&str> = tables.iter().filter_map(|table| name_of(table)).collect();
     let mut entries: BTreeMap<&str, Vec<&FlowSpec>> = BTreeMap::new();
     for flow in &blueprint.flows {
@@ -287,7 +287,7 @@ impl Whole<'_> {
 
     /// Events that refer to an entry, by its name, its group's, or the name of one of its copies.
     fn events_of<'a>(&'a self, table: &'a At<Flow>) -> impl Iterator<Item = &'a At<Event>> {
-        let events = self.file.events.given().map_or(&[][..], |events| &events.value);
+        let events = self.file.events.items();
         let name = name_of(table).unwrap_or_default();
         let group = table.group.given().map_or(name, |group| group.value.as_str());
         events.iter().filter(move |event| {
@@ -303,7 +303,7 @@ impl Whole<'_> {
         let Some(topology) = self.file.topology.given() else { return };
         let templates =
             [&topology.edge, &topology.bottleneck, &topology.link].into_iter().filter_map(Field::given);
-        let listed = topology.links.given().map_or(&[][..], |links| &links.value);
+        let listed = topology.links.items();
         let marked = |flow: &FlowSpec| match &flow.kind {
             FlowKind::Tcp(config) => config.ecn,
             FlowKind::Stream(config) => config.ecn,
@@ -383,7 +383,7 @@ impl Whole<'_> {
                     .hint("name an end of a flow; ways of named data are in ndn.routes");
             }
         }
-        for producer in self.file.producers.given().map_or(&[][..], |list| &list.value) {
+        for producer in self.file.producers.items() {
             let Some(prefix) = producer.prefix.given() else { continue };
             if !self.is_asked_for(prefix) {
                 notes
@@ -399,7 +399,7 @@ impl Whole<'_> {
                 || spec.ndn.as_ref().is_some_and(|ndn| ndn.nodes.contains(&node))
                 || spec.sdn.as_ref().is_some_and(|sdn| sdn.controller == node || sdn.nodes.contains(&node))
         };
-        for clock in self.file.clocks.given().map_or(&[][..], |list| &list.value) {
+        for clock in self.file.clocks.items() {
             let Some(name) = clock.node.given() else { continue };
             if !blueprint.flows.is_empty() && !self.net.matching(name).into_iter().any(works) {
                 notes
@@ -422,7 +422,7 @@ impl Whole<'_> {
 
     /// Whether a consumer requests names of a producer's prefix.
     fn is_asked_for(&self, prefix: &Prefix) -> bool {
-        let tables = self.file.flows.given().map_or(&[][..], |list| &list.value);
+        let tables = self.file.flows.items();
         let producers = || self.file.producers.given().into_iter().flat_map(|list| &list.value);
         let all = || producers().filter_map(|producer| producer.prefix.given());
         tables.iter().filter_map(|table| table.prefix.given()).any(|wanted| {
@@ -433,7 +433,7 @@ impl Whole<'_> {
 
     /// Warns of events that are too late or change nothing.
     fn events(&self, plan: &Plan, notes: &mut Notes) {
-        let events = self.file.events.given().map_or(&[][..], |events| &events.value);
+        let events = self.file.events.items();
         let at_of = |event: &Event| event.at.given().map_or(Duration::ZERO, |at| at.value);
         for event in events {
             if let Some(at) = event.at.given()

@@ -2,64 +2,68 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::{NameId, NodeId, ParamList};
-use sim::{FlowKind, NameRoute, NdnSpec, ProducerSpec};
+use contract::{NameId, NodeId};
+use sim::NdnSpec;
 use stack::ndn;
 use units::{Bytes, Duration};
 
-use super::flows::Traffic;
 use super::icn::IcnNet;
+use super::params::PartParams;
 use super::sdn::controller;
-use crate::resolve::params::PartParams;
 use crate::schema::file::{File, Flow, NetworkWord};
-use crate::schema::ndn::{LinkName, Ndn, NodeStore, Prefix, Producer};
-use crate::schema::params::{Params, resolved};
+use crate::schema::ndn::{
+    LinkName, NameRoute, Ndn, NodeStore, PolicyWord, Prefix, Producer, Store, StrategyName,
+};
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
 use crate::schema::tree::Place;
+use crate::schema::values::Senders;
 use crate::topology::Net;
 
 /// Most producers, and most routes of names.
 const MAX: usize = 100_000;
 
-/// What a plan says of named data.
-pub(crate) struct NdnNet {
-    /// Forwarders and producers; `None` where there are none, or where something about them is noted.
-    pub(crate) spec: Option<NdnSpec>,
+/// What a scenario says of named data.
+pub(super) struct NdnNet {
+    /// The resolved table; `None` where there is no named data, or where something about it is noted.
+    pub(super) table: Option<Ndn>,
+    /// The resolved tables of producers, one for each node, where there is named data.
+    pub(super) producers: Option<Vec<At<Producer>>>,
+    /// Nodes with a forwarder, in ascending order.
+    nodes: Vec<NodeId>,
     /// What is served, in the order in which it is written.
     served: Vec<Served>,
     /// Defaults of consumers.
-    pub(crate) interest: Bytes,
-    pub(crate) lifetime: Duration,
+    pub(super) interest: Bytes,
+    pub(super) lifetime: Duration,
     /// The link part that is written, if any is.
-    pub(crate) link: Option<String>,
+    pub(super) link: Option<String>,
     /// Something about it is noted, so that what seems unknown may not be.
     partial: bool,
     /// The number of the connected part that each node belongs to, by links between forwarders.
     parts: Vec<usize>,
     /// Nodes of the producers of each prefix.
-    producers: BTreeMap<NameId, Vec<NodeId>>,
+    servers: BTreeMap<String, Vec<NodeId>>,
     /// The prefixes that are served in each connected part.
-    near: BTreeSet<(usize, NameId)>,
+    near: BTreeSet<(usize, String)>,
 }
 
-/// What the producers of one entry serve.
+/// What the producers of one entry serve: its table with every key, and the sizes that consumers need.
 #[derive(Clone)]
-pub(crate) struct Served {
+pub(super) struct Served {
+    table: Producer,
     prefix: Prefix,
-    pub(crate) payload: Bytes,
-    pub(crate) data: Bytes,
-    delay: Duration,
-    nodes: Vec<At<String>>,
+    pub(super) payload: Bytes,
+    pub(super) data: Bytes,
 }
 
 impl NdnNet {
     /// What the file says apart from places.
-    pub(crate) fn read(file: &File, notes: &mut Notes) -> Self {
+    pub(super) fn read(file: &File, notes: &mut Notes) -> Self {
         let before = notes.count();
         let none = Ndn::default();
         let table = file.ndn.given().map_or(&none, |at| &at.value);
         let mut served: Vec<Served> = Vec::new();
-        for producer in file.producers.given().map_or(&[][..], |list| &list.value) {
+        for producer in file.producers.items() {
             let Some(one) = serves(producer, notes) else { continue };
             let same = served.iter().find(|other| other.prefix == one.prefix);
             if same.is_some_and(|other| (other.payload, other.data) != (one.payload, one.data)) {
@@ -69,24 +73,26 @@ impl NdnNet {
             }
             served.push(one);
         }
-        let tables = file.producers.given().map_or(&[][..], |list| &list.value);
+        let tables = file.producers.items();
         let unread = tables.iter().any(|table| table.prefix.is_wrong() || table.node.is_wrong());
         let partial = notes.count() > before || unread || file.producers.is_wrong() || file.ndn.is_wrong();
         Self {
-            spec: None,
+            table: None,
+            producers: None,
+            nodes: Vec::new(),
             served,
             interest: table.interest.or(ndn::INTEREST),
             lifetime: table.lifetime.or(Duration::from_secs(2)),
             link: table.link.given().map(|at| at.value.0.clone()),
             partial,
             parts: Vec::new(),
-            producers: BTreeMap::new(),
+            servers: BTreeMap::new(),
             near: BTreeSet::new(),
         }
     }
 
     /// Who serves a prefix: the entry with the longest prefix that covers it; noted where there is none.
-    pub(crate) fn server(&self, prefix: &At<Prefix>, notes: &mut Notes) -> Option<&Served> {
+    pub(super) fn server(&self, prefix: &At<Prefix>, notes: &mut Notes) -> Option<&Served> {
         let found = self.covering(&prefix.value);
         if found.is_none() && !self.partial {
             let known: BTreeSet<&str> = self.served.iter().map(|served| served.prefix.0.as_str()).collect();
@@ -104,17 +110,17 @@ impl NdnNet {
     }
 
     /// Nodes with a forwarder.
-    pub(crate) fn nodes(&self) -> &[NodeId] {
-        self.spec.as_ref().map_or(&[], |spec| &spec.nodes)
+    pub(super) fn nodes(&self) -> &[NodeId] {
+        if self.table.is_some() { &self.nodes } else { &[] }
     }
 
     /// Whether a node has a forwarder, as far as that is known.
-    pub(crate) fn knows(&self, node: NodeId) -> bool {
+    pub(super) fn knows(&self, node: NodeId) -> bool {
         self.partial || self.nodes().binary_search(&node).is_ok()
     }
 
     /// Places forwarders, producers, stores and routes.
-    pub(crate) fn place(
+    pub(super) fn place(
         mut self,
         file: &File,
         flows: &[At<Flow>],
@@ -138,74 +144,88 @@ impl NdnNet {
                 "write network = \"ndn\" and a `prefix` in a flow, or leave [ndn] and [[producers]] out",
             );
         }
-        let mut spec =
-            NdnSpec { nodes: nodes(table, controller(file, net), net, icn, notes), ..NdnSpec::default() };
-        spec.config.interest = self.interest;
-        spec.config.dead_nonces = table.dead_nonces.or(spec.config.dead_nonces);
-        spec.config.data = self.served.iter().map(|served| served.data).max().unwrap_or(spec.config.data);
-        if let Some(store) = table.store.given() {
-            spec.config.store = sized(store.over(LRU), &store.size, store.place, notes);
+        self.nodes = nodes(table, controller(file, net), net, icn, notes);
+        let usual = NdnSpec::default();
+        let store = match table.store.given() {
+            Some(store) => {
+                check_size(&store.policy, &store.size, store.place, notes);
+                store.filled(&LRU)
+            }
+            None => Store::default().filled(&usual.config.store),
+        };
+        let mut stores: Vec<(NodeId, NodeStore)> = Vec::new();
+        for store in table.stores.items() {
+            self.place_store(store, &mut stores, net, notes);
         }
-        for store in table.stores.given().map_or(&[][..], |list| &list.value) {
-            place_store(store, &mut spec, net, notes);
+        let producers = self.place_producers(net, notes);
+        let mut routes: Vec<NameRoute> = Vec::new();
+        for route in table.routes.items() {
+            self.place_route(route, &mut routes, net, notes);
         }
-        self.place_producers(&mut spec, net, notes);
-        for route in table.routes.given().map_or(&[][..], |list| &list.value) {
-            place_route(route, &mut spec, net, notes);
-        }
-        parts_in_forwarders(table, &mut spec, notes);
-        self.parts = parts(&spec.nodes, net);
-        for producer in &spec.producers {
-            self.producers.entry(producer.config.prefix).or_default().push(producer.node);
-            self.near.insert((self.parts[producer.node.index()], producer.config.prefix));
+        let parts = parts_in_forwarders(table, &usual.strategy, notes);
+        self.parts = self::parts(&self.nodes, net);
+        for (prefix, nodes) in &self.servers {
+            self.near.extend(nodes.iter().map(|node| (self.parts[node.index()], prefix.clone())));
         }
         self.partial |= notes.count() > before || net.partial;
         if !self.partial {
-            self.spec = Some(spec);
+            self.table = Some(Ndn {
+                nodes: net.list(self.nodes.iter().copied()),
+                store: store.into(),
+                stores: Field::list(stores.into_iter().map(|(_, store)| store)),
+                dead_nonces: table.dead_nonces.clone().filled(usual.config.dead_nonces),
+                interest: table.interest.clone().filled(self.interest),
+                routes: Field::list(routes),
+                ..parts
+            });
+            self.producers = Some(producers);
         }
         self
     }
 
-    fn place_producers(&self, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
+    /// A table for each producer.
+    fn place_producers(&mut self, net: &Net, notes: &mut Notes) -> Vec<At<Producer>> {
+        let mut producers = Vec::new();
         let mut taken = BTreeSet::new();
         for served in &self.served {
-            for name in &served.nodes {
+            let text = &served.prefix.0;
+            let named = served.table.node.given().map_or(&[][..], |node| &node.0);
+            for name in named {
                 let wild = name.contains('*');
-                for node in forwarders_named(name, &spec.nodes, net, notes) {
-                    let prefix = spec.names.intern(&served.prefix.0);
-                    if !taken.insert((node, prefix)) {
+                for node in forwarders_named(name, &self.nodes, net, notes) {
+                    if !taken.insert((node, text)) {
                         if !wild {
-                            let text = &served.prefix.0;
                             notes.wrong(name.place, format!("`{}` serves `{text}` already", shortened(name)));
                         }
                         continue;
                     }
-                    let Served { payload, data, delay, .. } = *served;
-                    let config = ndn::ProducerConfig { prefix, payload, data, delay };
-                    spec.producers.push(ProducerSpec { node, config });
+                    self.servers.entry(text.clone()).or_default().push(node);
+                    let node = Senders(vec![net.nodes[node.index()].clone().into()]);
+                    producers.push(Producer { node: node.into(), ..served.table.clone() }.into());
                 }
             }
-            if spec.producers.len() > MAX {
-                let place = served.nodes.first().map_or(Place::default(), |at| at.place);
+            if producers.len() > MAX {
+                let place = named.first().map_or(Place::default(), |at| at.place);
                 notes.wrong(place, "too many producers").hint(format!("at most {MAX}"));
-                return;
+                break;
             }
         }
+        producers
     }
 
     /// Whether a consumer can reach who serves its prefix; noted where it cannot.
-    pub(crate) fn reach(&self, table: &At<Flow>, from: NodeId, net: &Net, notes: &mut Notes) -> bool {
-        let (Some(spec), Some(prefix)) = (&self.spec, table.prefix.given()) else { return true };
+    pub(super) fn reach(&self, table: &At<Flow>, from: NodeId, net: &Net, notes: &mut Notes) -> bool {
+        let (Some(_), Some(prefix)) = (&self.table, table.prefix.given()) else { return true };
         let place = table.from.given().map_or(table.place, |at| at.place);
         let name = &net.nodes[from.index()];
-        if spec.nodes.binary_search(&from).is_err() {
+        if self.nodes.binary_search(&from).is_err() {
             notes
                 .wrong(place, format!("`{name}` does not forward named data"))
                 .hint("a consumer's own node has a forwarder too: list it in ndn.nodes");
             return false;
         }
         let part = self.parts[from.index()];
-        let serves = self.covering(&prefix.value).and_then(|served| spec.names.find(&served.prefix.0));
+        let serves = self.covering(&prefix.value).map(|served| served.prefix.0.clone());
         if !serves.is_some_and(|prefix| self.near.contains(&(part, prefix))) {
             notes
                 .wrong(place, format!("nobody who serves `{}` can be reached from `{name}`", prefix.0))
@@ -215,26 +235,71 @@ impl NdnNet {
         true
     }
 
-    /// Gives the prefixes of consumers their numbers.
-    pub(crate) fn intern(&mut self, traffic: &mut Traffic) {
-        let Some(spec) = &mut self.spec else { return };
-        for (flow, prefix) in &traffic.prefixes {
-            if let FlowKind::Ndn(config) = &mut traffic.flows[flow.index()].kind {
-                config.prefix = spec.names.intern(&prefix.0);
-            }
+    /// Nodes that serve what a consumer asks for: those of the longest prefix.
+    pub(super) fn servers(&self, prefix: &Prefix) -> &[NodeId] {
+        let served = self.covering(prefix).filter(|_| self.table.is_some());
+        served.and_then(|served| self.servers.get(&served.prefix.0)).map_or(&[], Vec::as_slice)
+    }
+
+    fn place_store(
+        &self,
+        store: &At<NodeStore>,
+        stores: &mut Vec<(NodeId, NodeStore)>,
+        net: &Net,
+        notes: &mut Notes,
+    ) {
+        check_size(&store.policy, &store.size, store.place, notes);
+        let made = store.filled(&LRU);
+        let Some(name) = store.node.required("node", "a content store", store.place, notes) else { return };
+        for node in forwarders_named(name, &self.nodes, net, notes) {
+            // what is written later and names fewer nodes is meant
+            stores.retain(|(other, _)| *other != node);
+            stores.push((node, NodeStore { node: net.name(node), ..made.clone() }));
         }
     }
 
-    /// Nodes that serve what a consumer asks for: those of the longest prefix.
-    pub(crate) fn servers(&self, prefix: NameId) -> &[NodeId] {
-        let Some(spec) = &self.spec else { return &[] };
-        let mut above = std::iter::successors(Some(prefix), |at| spec.names.parent(*at));
-        above.find_map(|at| self.producers.get(&at)).map_or(&[], Vec::as_slice)
+    fn place_route(&self, route: &At<NameRoute>, routes: &mut Vec<NameRoute>, net: &Net, notes: &mut Notes) {
+        let of = "a route of a name";
+        let prefix = route.prefix.required("prefix", of, route.place, notes);
+        let mut node = |field: &Field<String>, key: &str| -> Option<(Place, NodeId)> {
+            let name = field.required(key, of, route.place, notes)?;
+            let node = net.find_node(name, notes)?;
+            if self.nodes.binary_search(&node).is_err() {
+                no_forwarder(name, notes);
+                return None;
+            }
+            Some((name.place, node))
+        };
+        let (at, via) = (node(&route.at, "at"), node(&route.via, "via"));
+        let (Some(prefix), Some((_, at)), Some((place, via))) = (prefix, at, via) else { return };
+        if !net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at)) {
+            let name = |id: NodeId| &net.nodes[id.index()];
+            notes
+                .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
+                .hint("`via` is the next node, not a later one");
+            return;
+        }
+        let alike = |one: &Field<String>, two: &Field<String>| {
+            one.given().map(|name| &name.value) == two.given().map(|name| &name.value)
+        };
+        let same = |other: &NameRoute| {
+            let prefixes = other.prefix.given().is_some_and(|at| at.value == prefix.value);
+            prefixes && alike(&other.at, &route.at) && alike(&other.via, &route.via)
+        };
+        if routes.iter().any(same) {
+            notes.wrong(route.place, "there is such a route already").hint("write one of them");
+            return;
+        }
+        if routes.len() == MAX {
+            notes.wrong(route.place, "too many routes").hint(format!("at most {MAX}"));
+            return;
+        }
+        routes.push(NameRoute { cost: route.cost.clone().filled(0), ..route.value.clone() });
     }
 }
 
 /// Hosts of a dumbbell that producers are at.
-pub(crate) fn nodes_named(file: &File) -> impl Iterator<Item = &At<String>> {
+pub(super) fn nodes_named(file: &File) -> impl Iterator<Item = &At<String>> {
     let producers = file.producers.given().into_iter().flat_map(|list| &list.value);
     producers.filter_map(|producer| producer.node.given()).flat_map(|node| &node.0)
 }
@@ -255,7 +320,8 @@ fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
         data: payload + ndn::OVERHEAD,
         delay: Duration::ZERO,
     };
-    let ndn::ProducerConfig { data, delay, .. } = producer.over(usual);
+    let table = producer.filled(&usual);
+    let data = table.data.or(usual.data);
     if data < payload {
         let place = producer.data.given().map_or(producer.place, |at| at.place);
         notes
@@ -263,7 +329,8 @@ fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
             .hint("`data` is the size on the wire, name and signature included");
         return None;
     }
-    Some(Served { prefix: prefix?.value.clone(), payload, data, delay, nodes: node?.0.clone() })
+    node?;
+    Some(Served { prefix: prefix?.value.clone(), table, payload, data })
 }
 
 fn no_forwarder(name: &At<String>, notes: &mut Notes) {
@@ -307,12 +374,11 @@ fn nodes(table: &Ndn, controller: Option<NodeId>, net: &Net, icn: &IcnNet, notes
 /// A content store where the scenario does not say its policy; its size has no default.
 const LRU: ndn::Store = ndn::Store { policy: ndn::Policy::Lru, size: 0 };
 
-/// The store, noted where it has no `size` and needs one.
-fn sized(store: ndn::Store, size: &Field<u32>, place: Place, notes: &mut Notes) -> ndn::Store {
-    if store.policy != ndn::Policy::None {
+/// Notes a store that has no `size` and needs one.
+fn check_size(policy: &Field<PolicyWord>, size: &Field<u32>, place: Place, notes: &mut Notes) {
+    if policy.or(PolicyWord::Lru) != PolicyWord::None {
         size.required("size", "a content store", place, notes);
     }
-    store
 }
 
 /// The forwarders that a name or a pattern means. A name that means none is a mistake, a pattern passes over other nodes.
@@ -332,79 +398,28 @@ fn forwarders_named(name: &At<String>, forwarders: &[NodeId], net: &Net, notes: 
     found
 }
 
-fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
-    let made = sized(store.over(LRU), &store.size, store.place, notes);
-    let Some(name) = store.node.required("node", "a content store", store.place, notes) else { return };
-    for node in forwarders_named(name, &spec.nodes, net, notes) {
-        // what is written later and names fewer nodes is meant
-        spec.stores.retain(|(other, _)| *other != node);
-        spec.stores.push((node, made));
-    }
-}
-
-fn place_route(route: &At<crate::schema::ndn::NameRoute>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
-    let of = "a route of a name";
-    let prefix = route.prefix.required("prefix", of, route.place, notes);
-    let mut node = |field: &Field<String>, key: &str| -> Option<(Place, NodeId)> {
-        let name = field.required(key, of, route.place, notes)?;
-        let node = net.find_node(name, notes)?;
-        if spec.nodes.binary_search(&node).is_err() {
-            no_forwarder(name, notes);
-            return None;
-        }
-        Some((name.place, node))
+/// Strategy and link part, with their parameters: the keys of the table that say them.
+fn parts_in_forwarders(table: &Ndn, usual: &str, notes: &mut Notes) -> Ndn {
+    let strategy = table.strategy.clone().filled(StrategyName(usual.to_owned()));
+    let link = table.link.clone().filled(LinkName(LinkName::NONE.to_owned()));
+    let resolved = |part: Option<PartParams>, written, notes: &mut Notes| {
+        part.and_then(|part| part.resolved(written, notes)).into()
     };
-    let (at, via) = (node(&route.at, "at"), node(&route.via, "via"));
-    let (Some(prefix), Some((_, at)), Some((place, via))) = (prefix, at, via) else { return };
-    if !net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at)) {
-        let name = |id: NodeId| &net.nodes[id.index()];
-        notes
-            .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
-            .hint("`via` is the next node, not a later one");
-        return;
-    }
-    let prefix = spec.names.intern(&prefix.0);
-    let cost = u64::from(route.cost.or(0));
-    if spec.routes.iter().any(|other| (other.at, other.prefix, other.via) == (at, prefix, via)) {
-        notes.wrong(route.place, "there is such a route already").hint("write one of them");
-        return;
-    }
-    if spec.routes.len() == MAX {
-        notes.wrong(route.place, "too many routes").hint(format!("at most {MAX}"));
-        return;
-    }
-    spec.routes.push(NameRoute { at, prefix, via, cost });
-}
-
-/// Strategy and link part, with their parameters.
-fn parts_in_forwarders(table: &Ndn, spec: &mut NdnSpec, notes: &mut Notes) {
-    if let Some(strategy) = table.strategy.given() {
-        spec.strategy = strategy.value.0.clone();
-    }
-    if let Some(params) = given(&table.strategy_params, PartParams::of_strategy(&spec.strategy), notes) {
-        spec.strategy_params = params;
-    }
-    spec.link = table.link.given().map(|at| at.value.0.clone()).filter(|name| name != LinkName::NONE);
-    match &spec.link {
-        Some(link) => {
-            if let Some(params) = given(&table.link_params, PartParams::of_scheme(link), notes) {
-                spec.link_params = params;
-            }
-        }
+    let named = |link: &LinkName| (link.0 != LinkName::NONE).then(|| PartParams::of_scheme(&link.0));
+    let strategy_part = strategy.given().and_then(|at| PartParams::of_strategy(&at.0));
+    let strategy_params = resolved(strategy_part, &table.strategy_params, notes);
+    let link_params = match link.given().and_then(|at| named(at)) {
+        Some(part) => resolved(part, &table.link_params, notes),
         None => {
             if let Some(params) = table.link_params.given().filter(|params| !params.0.is_empty()) {
                 notes
                     .wrong(params.place, "`link_params` without a link part")
                     .hint("say which under `link`, or leave them out");
             }
+            Field::Missing
         }
-    }
-}
-
-/// The parameters that are not default; `None` when something is noted.
-fn given(written: &Field<Params>, part: Option<PartParams>, notes: &mut Notes) -> Option<ParamList> {
-    let part = part?;
-    resolved(written, &part.name, &part.infos, part.resolve, notes)
+    };
+    Ndn { strategy, strategy_params, link, link_params, ..Ndn::default() }
 }
 
 /// The number of the connected part of each node, by links that join two of `nodes`; nodes without a forwarder are parts of their own.

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use contract::NodeId;
-use sim::{IcnSpec, ReceiverSpec};
 use stack::icn;
 use units::{Duration, Rate};
 
-use crate::resolve::places::ends;
+use super::places::ends;
 use crate::schema::file::{File, Flow, Icn, NetworkWord};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Place;
@@ -16,43 +15,45 @@ use crate::topology::{Net, NetPort, Paths};
 
 /// What a plan says of names.
 #[derive(Default)]
-pub(crate) struct IcnNet {
-    /// The network; `None` where there is none, or where something about it is noted.
-    pub(crate) spec: Option<IcnSpec>,
+pub(super) struct IcnNet {
+    /// The resolved table; `None` where there is no such network, or where something about it is noted.
+    pub(super) table: Option<Icn>,
+    /// The node that runs the name resolution system, and the routers in ascending order.
+    places: Option<(NodeId, Vec<NodeId>)>,
     /// Something about it is noted, so that what seems unknown may not be.
     partial: bool,
 }
 
 impl IcnNet {
     /// Nodes that do more than forward: the routers, then the name resolution system.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
-        self.spec.iter().flat_map(|spec| spec.routers.iter().copied().chain([spec.resolver]))
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.places.iter().flat_map(|(resolver, routers)| routers.iter().copied().chain([*resolver]))
     }
 
     /// Whether a node does more than forward, as far as that is known; `None` is a node that is not there.
-    pub(crate) fn knows(&self, node: Option<NodeId>) -> bool {
+    pub(super) fn knows(&self, node: Option<NodeId>) -> bool {
         self.partial || self.nodes().any(|known| Some(known) == node)
     }
 
     /// Whether source and members of a group can speak to name routers; noted where they cannot.
-    pub(crate) fn reach(
+    pub(super) fn reach(
         &self,
         table: &At<Flow>,
         from: NodeId,
-        to: &[ReceiverSpec],
+        to: &[NodeId],
         net: &Net,
         paths: &Paths<'_>,
         notes: &mut Notes,
     ) -> bool {
-        let Some(spec) = &self.spec else { return true };
+        let Some((resolver, routers)) = &self.places else { return true };
         let name = |node: NodeId| &net.nodes[node.index()];
         let place = |written: Option<Place>| written.unwrap_or(table.place);
         let (source, members) = (table.from.given().map(|at| at.place), table.to.given().map(|at| at.place));
-        let hosts = to.iter().map(|receiver| (receiver.node, place(members)));
+        let hosts = to.iter().map(|receiver| (*receiver, place(members)));
         for (host, at) in [(from, place(source))].into_iter().chain(hosts) {
-            let what = if host == spec.resolver {
+            let what = if host == *resolver {
                 "runs the name resolution system"
-            } else if spec.routers.binary_search(&host).is_ok() {
+            } else if routers.binary_search(&host).is_ok() {
                 "routes by name"
             } else {
                 continue;
@@ -66,14 +67,14 @@ impl IcnNet {
             return false;
         }
         // every node that the source reaches is reached by its members
-        if !spec.routers.iter().any(|router| paths.joined(from, *router)) {
+        if !routers.iter().any(|router| paths.joined(from, *router)) {
             notes
                 .wrong(place(source), format!("no router by name can be reached from `{}`", name(from)))
                 .hint("list one in icn.routers that can");
             return false;
         }
-        if !paths.joined(from, spec.resolver) {
-            let resolver = name(spec.resolver);
+        if !paths.joined(from, *resolver) {
+            let resolver = name(*resolver);
             notes
                 .wrong(
                     place(source),
@@ -88,14 +89,14 @@ impl IcnNet {
 
 /// The name-based network of a file, which has one when `[icn]` is written or a flow is sent by name. A resolver that is not
 /// given becomes a node of `net`.
-pub(crate) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut Notes) -> IcnNet {
+pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut Notes) -> IcnNet {
     let before = notes.count();
     let ndn: Vec<&At<Flow>> =
         flows.iter().filter(|flow| flow.network.or(NetworkWord::Ip) == NetworkWord::Icn).collect();
     let none = Icn::default();
     let (table, place) = match &file.icn {
         Field::Given(at) => (&at.value, at.place),
-        Field::Wrong => return IcnNet { spec: None, partial: true },
+        Field::Wrong => return IcnNet { partial: true, ..IcnNet::default() },
         Field::Missing => match ndn.first().and_then(|flow| flow.network.given()) {
             Some(network) => (&none, network.place),
             None => return IcnNet::default(),
@@ -111,17 +112,17 @@ pub(crate) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
     let hosts: BTreeSet<NodeId> = ndn.iter().flat_map(|flow| ends(flow, net)).collect();
     let resolver = table.resolver.given().and_then(|name| net.find_node(name, notes));
     let routers = routers(table, place, resolver, &hosts, net, notes);
-    let config = config(table, notes);
+    let settings = settings(table, notes);
     let (Some(&first), false) =
         (routers.first(), notes.count() > before || table.resolver.is_wrong() || net.partial)
     else {
-        return IcnNet { spec: None, partial: true };
+        return IcnNet { partial: true, ..IcnNet::default() };
     };
     let resolver =
         resolver.unwrap_or_else(|| net.add_leaf(first, ("nrs", "nrs-link"), &resolver_port(place)));
-    let routers: BTreeSet<NodeId> = routers.into_iter().collect();
-    let spec = IcnSpec { resolver, routers: routers.into_iter().collect(), config };
-    IcnNet { spec: Some(spec), partial: false }
+    let routers: Vec<NodeId> = routers.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let table = Icn { resolver: net.name(resolver), routers: net.list(routers.iter().copied()), ..settings };
+    IcnNet { table: Some(table), places: Some((resolver, routers)), partial: false }
 }
 
 /// The routers in the order in which they are written; where they are not, all inner nodes but `hosts`.
@@ -136,7 +137,7 @@ fn routers(
     let before = notes.count();
     let free = |node: &NodeId| Some(*node) != resolver && !hosts.contains(node);
     let mut list: Vec<NodeId> = Vec::new();
-    for name in table.routers.given().map_or(&[][..], |routers| &routers.value) {
+    for name in table.routers.items() {
         if name.contains('*') {
             let found = net.matching(name);
             if found.is_empty() {
@@ -178,17 +179,18 @@ fn routers(
     list
 }
 
-fn config(table: &Icn, notes: &mut Notes) -> icn::Config {
-    let config = table.over(icn::Config::default());
-    if config.retry > config.refresh
+fn settings(table: &Icn, notes: &mut Notes) -> Icn {
+    let filled = table.filled(&icn::Config::default());
+    let (retry, refresh) = (*filled.initial_rto.known(), *filled.refresh.known());
+    if retry > refresh
         && let Some(at) =
             table.initial_rto.given().map(|at| at.place).or(table.refresh.given().map(|at| at.place))
     {
         notes
-            .wrong(at, format!("`initial_rto` of {} is above `refresh` of {}", config.retry, config.refresh))
+            .wrong(at, format!("`initial_rto` of {retry} is above `refresh` of {refresh}"))
             .hint("lower one or raise the other");
     }
-    config
+    filled
 }
 
 /// The link of a resolver that nobody placed: wide enough not to matter.

@@ -1,16 +1,17 @@
 //! Clocks of nodes.
 
+use contract::NodeId;
 use sim::ClockSpec;
 use units::{Drift, Offset};
 
-use crate::schema::file::File;
+use crate::schema::file::{Clock, File};
 use crate::schema::read::Notes;
 use crate::topology::Net;
 
 /// All clocks that are written, a node at a time, in the order of nodes.
-pub(crate) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<ClockSpec> {
-    let mut list: Vec<ClockSpec> = Vec::new();
-    for clock in file.clocks.given().map_or(&[][..], |clocks| &clocks.value) {
+pub(super) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<Clock> {
+    let mut list: Vec<(NodeId, Clock)> = Vec::new();
+    for clock in file.clocks.items() {
         if clock.offset.is_missing() && clock.drift.is_missing() {
             notes.wrong(clock.place, "this clock is right").hint("say `offset` or `drift`");
         }
@@ -21,14 +22,15 @@ pub(crate) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<ClockSpec>
             net.no_match(name, notes);
         }
         for node in nodes {
-            if list.iter().any(|other| other.node == node) {
+            if list.iter().any(|(other, _)| *other == node) {
                 let called = &net.nodes[node.index()];
                 notes.wrong(name.place, format!("`{called}` has a clock already")).hint("write one of them");
                 break;
             }
-            list.push(clock.over(ClockSpec { node, offset: Offset::ZERO, drift: Drift::ZERO }));
+            let right = ClockSpec { node, offset: Offset::ZERO, drift: Drift::ZERO };
+            list.push((node, Clock { node: net.name(node), ..clock.filled(&right) }));
         }
     }
-    list.sort_by_key(|clock| clock.node);
-    list
+    list.sort_by_key(|(node, _)| *node);
+    list.into_iter().map(|(_, clock)| clock).collect()
 }

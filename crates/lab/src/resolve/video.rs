@@ -5,20 +5,25 @@ use std::io::Read;
 use std::path::Path;
 
 use sim::Cast;
-use stack::stream::{Depends, FrameType, Frames, Modes, Player, Video};
-use units::{Duration, Rate};
+use stack::stream::{Depends, FrameType, Player as Usual};
+use units::Duration;
 
+use super::Trace;
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::read::{At, Notes, shortened, suggestion};
-use crate::schema::video::Player as PlayerTable;
+use crate::schema::video::{DependsWord, Player};
 
 /// Largest list of frame sizes that is read.
 const MAX_BYTES: u64 = 64_000_000;
 /// Longest group of pictures.
 const MAX_TYPES: usize = 1000;
 
-/// The frames of a stream; `None` when something is noted.
-pub(crate) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Option<Video> {
+/// The frames of a stream, and those that a file lists; `None` when something is noted.
+pub(super) fn video(
+    source: &Source,
+    folder: &Path,
+    notes: &mut Notes,
+) -> Option<(Source, Option<(String, Trace)>)> {
     let before = notes.count();
     let kind = source.kind.required("kind", "a source", source.place, notes)?;
     let of = format!("kind = \"{}\"", kind.value.word());
@@ -35,48 +40,38 @@ pub(crate) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Op
             .wrong(drop.place, "frames that are all there from the start are never too old")
             .hint("leave `drop_after` out, or write live = true");
     }
-    let frames = match kind.value {
+    let mut filled = source.clone();
+    filled.frame_rate = filled.frame_rate.filled(25.0);
+    filled.live = filled.live.filled(live);
+    let mut listed = None;
+    match kind.value {
         SourceWord::Trace => {
             let file = source.file.required("file", &of, source.place, notes);
-            let rate = source.rate.given().map(|at| at.value);
             let list = file.and_then(|file| trace(file, folder, notes));
-            file.zip(list).map(|(file, list)| Frames::Trace {
-                file: file.value.clone(),
-                sizes: list.sizes.into(),
-                types: list.types.into(),
-                rate,
-                repeat: source.repeat.or(false),
-            })
+            listed = file.map(|file| file.value.clone()).zip(list);
+            filled.repeat = filled.repeat.filled(false);
         }
         SourceWord::Frames => {
-            let rate = source.rate.required("rate", &of, source.place, notes).map(|at| at.value);
-            groups(source, rate, notes)
+            source.rate.required("rate", &of, source.place, notes);
+            filled = groups(filled, notes);
         }
         _ => {
-            let rate = source.rate.required("rate", &of, source.place, notes).map(|at| at.value);
-            rate.map(|rate| Frames::Equal { rate })
+            source.rate.required("rate", &of, source.place, notes);
         }
-    };
-    if notes.count() > before {
-        return None;
     }
-    Some(source.over(Video { frames: frames?, frame_rate: 25.0, live: true, drop_after: Duration::MAX }))
+    (notes.count() == before).then_some((filled, listed))
 }
 
-fn groups(source: &Source, rate: Option<Rate>, notes: &mut Notes) -> Option<Frames> {
-    let text = source.pattern.or("IBBPBBPBBPBB".to_owned());
-    let pattern: Option<Vec<FrameType>> = text.chars().map(FrameType::of).collect();
-    let pattern = pattern.filter(|types| (1..=MAX_TYPES).contains(&types.len()));
-    if let (None, Some(at)) = (&pattern, source.pattern.given()) {
+/// The source with its groups of pictures filled in.
+fn groups(source: Source, notes: &mut Notes) -> Source {
+    if let Some(at) = source.pattern.given()
+        && !((1..=MAX_TYPES).contains(&at.chars().count()) && at.chars().all(|c| FrameType::of(c).is_some()))
+    {
         notes
             .wrong(at.place, format!("`{}` is no group of pictures", shortened(at)))
             .hint("write the letters I, P and B, such as \"IBBPBBPBBPBB\"");
     }
-    let mut sizes = [5.0, 3.0, 1.0];
     if let Some(at) = source.sizes.given() {
-        for (size, given) in sizes.iter_mut().zip(&at.value) {
-            *size = given.value;
-        }
         let wrong = at.value.iter().find(|size| !(1e-6..=1e6).contains(&size.value));
         if at.value.len() != 3 {
             notes
@@ -88,7 +83,12 @@ fn groups(source: &Source, rate: Option<Rate>, notes: &mut Notes) -> Option<Fram
                 .hint("it must lie within 0.000001 and 1000000");
         }
     }
-    Some(Frames::Groups { rate: rate?, pattern: pattern?, sizes, variation: source.variation.or(0.0) })
+    Source {
+        pattern: source.pattern.clone().filled("IBBPBBPBBPBB".to_owned()),
+        sizes: source.sizes.clone().filled([5.0, 3.0, 1.0].map(At::from).into()),
+        variation: source.variation.clone().filled(0.0),
+        ..source
+    }
 }
 
 /// Keys that belong to some kinds only: which, and whether they go with a scheme alone.
@@ -108,7 +108,7 @@ const KEYS: &[(&str, &[SourceWord], bool)] = &[
 ];
 
 /// Notes keys that do not go with this kind of source, or with one that has no scheme.
-pub(crate) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool, notes: &mut Notes) {
+pub(super) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool, notes: &mut Notes) {
     for (key, place) in source.written() {
         if key == "interests" {
             notes
@@ -129,17 +129,8 @@ pub(crate) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool,
     }
 }
 
-/// What a file says of frames.
-#[derive(Debug, PartialEq)]
-struct List {
-    /// Sizes in bytes.
-    sizes: Vec<u32>,
-    /// Their types; none unless each has one of I, P and B.
-    types: Vec<FrameType>,
-}
-
 /// The frames that a file lists.
-fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<List> {
+fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Trace> {
     let mut bytes = Vec::new();
     let read = File::open(folder.join(&file.value))
         .and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes));
@@ -175,7 +166,7 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<List> {
 
 /// Sizes in bytes, a frame a line: `size`, or `number type size`. Empty lines and lines that begin with `#` say nothing. The error is
 /// the number of a line, from 1, and a message; 0 for all of them.
-fn listed(text: &str) -> Result<List, (usize, String)> {
+fn listed(text: &str) -> Result<Trace, (usize, String)> {
     let (mut sizes, mut types) = (Vec::new(), Vec::new());
     for (line, written) in (1..).zip(text.lines()) {
         let words: Vec<&str> = written.split_whitespace().collect();
@@ -207,13 +198,13 @@ fn listed(text: &str) -> Result<List, (usize, String)> {
     if types.len() < sizes.len() {
         types.clear();
     }
-    Ok(List { sizes, types })
+    Ok(Trace { sizes: sizes.into(), types: types.into() })
 }
 
 /// How the receivers of a stream play its frames; `None` where they do not, or when something is noted.
-pub(crate) fn player(
+pub(super) fn player(
     table: &Flow,
-    video: Option<&Video>,
+    has_types: bool,
     scheme: &str,
     cast: Cast,
     notes: &mut Notes,
@@ -231,23 +222,24 @@ pub(crate) fn player(
             .hint("leave `modes` out, or write `to` without brackets");
         return None;
     }
-    let default = Player::default();
+    let default = Usual::default();
     let startup = written.startup.or(default.startup);
-    // what is wrong with the video has been told
-    let has_types = video.is_none_or(|video| !video.types().is_empty());
     let depends = if has_types { Depends::Intra } else { Depends::Nothing };
-    let player = written.over(Player { startup, resume: startup, depends, ..default });
-    if let (Some(word), true) = (written.depends.given(), player.depends != Depends::Nothing && !has_types) {
+    let player = written.filled(&Usual { startup, resume: startup, depends, ..default });
+    if let Some(word) = written.depends.given()
+        && word.value != DependsWord::Nothing
+        && !has_types
+    {
         notes
             .wrong(word.place, "these frames have no types, and none depends on another")
             .hint("take kind = \"frames\", or a list that tells the type of each frame: I, P or B");
         return None;
     }
-    Some(Player { modes: modes(written, scheme, notes)?, ..player })
+    modes(player, scheme, notes)
 }
 
-/// The outer `None` when something is noted.
-fn modes(player: &PlayerTable, scheme: &str, notes: &mut Notes) -> Option<Option<Modes>> {
+/// The player with its two modes, where it has them; `None` when something is noted.
+fn modes(player: Player, scheme: &str, notes: &mut Notes) -> Option<Player> {
     let Some(modes) = player.modes.given() else {
         for (key, place) in player.written() {
             if matches!(key, "low" | "high") {
@@ -257,9 +249,9 @@ fn modes(player: &PlayerTable, scheme: &str, notes: &mut Notes) -> Option<Option
                 return None;
             }
         }
-        return Some(None);
+        return Some(player);
     };
-    let [filling, full] = &modes.value[..] else {
+    let [_, _] = &modes.value[..] else {
         notes
             .wrong(modes.place, format!("{} modes, where there are two", modes.value.len()))
             .hint("write the mode while the buffer fills and the one when it is full");
@@ -284,7 +276,7 @@ fn modes(player: &PlayerTable, scheme: &str, notes: &mut Notes) -> Option<Option
             .hint("lower one or raise the other");
         return None;
     }
-    Some(Some(Modes { filling: filling.value.clone(), full: full.value.clone(), low, high }))
+    Some(Player { low: player.low.clone().filled(low), high: player.high.clone().filled(high), ..player })
 }
 
 #[cfg(test)]
@@ -294,7 +286,7 @@ mod tests {
     #[test]
     fn sizes_stand_alone_or_behind_number_and_type() {
         let list = |sizes: &[u32], types: &str| {
-            Ok(List { sizes: sizes.to_vec(), types: types.chars().filter_map(FrameType::of).collect() })
+            Ok(Trace { sizes: sizes.into(), types: types.chars().filter_map(FrameType::of).collect() })
         };
         assert_eq!(listed("# a film\n5000\n\n 1200 \r\n"), list(&[5000, 1200], ""));
         assert_eq!(listed("0 I 5000\n1 b 300\n2\tP 1200"), list(&[5000, 300, 1200], "IBP"));

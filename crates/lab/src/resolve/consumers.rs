@@ -1,20 +1,19 @@
 //! Consumers of named data: scheme or source, settings, and request pattern.
 
-use contract::{Family, NameId, ParamList};
+use contract::{Family, NameId};
 use schemes::Build;
-use sim::FlowKind;
-use stack::ndn::{ConsumerConfig, Gaps, Pattern};
+use stack::ndn::ConsumerConfig;
 use units::{Bytes, Duration, Rate, UnitText};
 
 use super::ndn::NdnNet;
-use super::transports::{Machine, refuse};
-use crate::resolve::params::params;
+use super::params::params;
+use super::transports::{Machine, Transport, refuse};
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::ndn::{Consumer, PatternWord};
 use crate::schema::read::{At, Field, Notes};
 
 /// The machine of a flow with network = "ndn"; `None` when something is noted.
-pub(crate) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Machine> {
+pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Machine> {
     for (key, place) in table.written() {
         let hint = match key {
             "to" | "multicast" | "receivers" => {
@@ -34,53 +33,61 @@ pub(crate) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
     // without a server the sizes do not matter: something is noted
     let (payload, data) =
         served.map_or((Bytes::new(1024), Bytes::new(1100)), |served| (served.payload, served.data));
-    let source = table.source.given().and_then(|source| rate(source, data, notes));
+    let source = table.source.given().map(|source| self::source(source, data, notes));
     let none = Consumer::default();
     let consumer = table.consumer.given().map_or(&none, |at| &at.value);
-    let pattern = pattern(consumer, notes)?;
-    let base = ConsumerConfig { data, ..ConsumerConfig::with_law(NameId(0), payload) };
-    let base = match source {
-        Some((rate, gaps)) => ConsumerConfig { rate, gaps, retries: 0, ..base },
-        None => base,
-    };
-    let config = consumer.over(ConsumerConfig {
+    let consumer = pattern(consumer, notes)?;
+    let base = ConsumerConfig {
         interest: ndn.interest,
         lifetime: ndn.lifetime,
-        pattern,
-        size: table.size.or(Bytes::UNLIMITED),
-        ..base
-    });
+        ..ConsumerConfig::with_law(NameId(0), payload)
+    };
+    // a source asks once
+    let usual = if matches!(source, Some(Some(_))) { ConsumerConfig { retries: 0, ..base } } else { base };
+    let filled = consumer.filled(&usual);
+    let filled = Consumer { retries: filled.retries.clone().filter(|count| *count < u32::MAX), ..filled };
     if let Some(phase) = consumer.tick_phase.given()
         && phase.value > Duration::ZERO
-        && phase.value >= config.tick
+        && phase.value >= filled.tick.or(usual.tick)
     {
         notes
             .wrong(
                 phase.place,
-                format!("a clock that ticks each {} cannot be {} late", config.tick, phase.value),
+                format!(
+                    "a clock that ticks each {} cannot be {} late",
+                    filled.tick.or(usual.tick),
+                    phase.value
+                ),
             )
             .hint("`tick_phase` is less than `tick`");
     }
-    if config.timeout.min > config.timeout.max {
+    let (min, max) = (filled.min_rto.or(usual.timeout.min), filled.max_rto.or(usual.timeout.max));
+    if min > max {
         let place =
             consumer.min_rto.given().or(consumer.max_rto.given()).map_or(consumer.place, |at| at.place);
-        let (min, max) = (config.timeout.min, config.timeout.max);
         notes
             .wrong(place, format!("`min_rto` of {min} is above `max_rto` of {max}"))
             .hint("lower one or raise the other");
     }
-    let (scheme, params) = law?;
-    Some((scheme, params, FlowKind::Ndn(config)))
+    let table = Flow {
+        network: table.network.clone(),
+        prefix: table.prefix.clone(),
+        size: table.size.clone(),
+        source: source.flatten().into(),
+        consumer: filled.into(),
+        ..law?
+    };
+    Some(Machine { table, transport: Transport::Ndn, packet: data, trace: None })
 }
 
-/// The scheme and its parameters, or none with a source.
-fn law(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<(Option<String>, ParamList)> {
+/// The keys of the scheme and its parameters; none with a source.
+fn law(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow> {
     if let Some(source) = table.source.given() {
         if table.scheme.given().is_some() {
             notes.wrong(source.place, "a flow has a scheme or a source").hint("write one of them");
         }
         refuse(table, &["params"], "a source without congestion control", notes);
-        return Some((None, Vec::new()));
+        return Some(Flow::default());
     }
     if table.scheme.is_missing() && table.source.is_missing() {
         notes
@@ -102,28 +109,21 @@ fn law(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<(Option<Stri
             .wrong(written.place, format!("`{name}` has a part in forwarders, which [ndn] does not say"))
             .hint(format!("write link = \"{name}\" under [ndn], or link = \"none\" to do without it"));
     }
-    Some((Some(name.clone()), params(table, entry, notes)?))
+    let params = params(table, entry, notes)?.into();
+    Some(Flow { scheme: table.scheme.clone(), params, ..Flow::default() })
 }
 
-/// Mean rate of Data, and gaps, of a consumer without a law.
-fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Gaps)> {
+/// Gaps and mean rate of Data of a consumer without a law.
+fn source(source: &Source, data: Bytes, notes: &mut Notes) -> Option<Source> {
     let kind = source.kind.required("kind", "a source", source.place, notes);
-    let gaps = kind.and_then(|kind| match kind.value {
-        SourceWord::Constant => Some(Gaps::Even),
-        SourceWord::Poisson => Some(Gaps::Exponential),
-        SourceWord::Frames | SourceWord::Trace => {
-            notes
-                .wrong(kind.place, "a consumer of named data is constant or poisson")
-                .hint("frames are what a stream carries");
-            None
-        }
-        SourceWord::OnOff => {
-            notes
-                .wrong(kind.place, "a consumer of named data is constant or poisson")
-                .hint("on- and off-times are those of its flow: see `churn`");
-            None
-        }
-    });
+    let hint = match kind.map(|kind| kind.value) {
+        Some(SourceWord::Frames | SourceWord::Trace) => Some("frames are what a stream carries"),
+        Some(SourceWord::OnOff) => Some("on- and off-times are those of its flow: see `churn`"),
+        Some(SourceWord::Constant | SourceWord::Poisson) | None => None,
+    };
+    if let (Some(kind), Some(hint)) = (kind, hint) {
+        notes.wrong(kind.place, "a consumer of named data is constant or poisson").hint(hint);
+    }
     for (key, place) in source.written() {
         if !matches!(key, "kind" | "rate" | "interests") {
             notes
@@ -155,10 +155,12 @@ fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Ga
         }
         _ => None,
     };
-    Some((rate?, gaps?))
+    kind.filter(|_| hint.is_none())?;
+    Some(Source { kind: source.kind.clone(), rate: rate?.into(), ..Source::default() })
 }
 
-fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Pattern> {
+/// The settings with the keys of their pattern filled in.
+fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Consumer> {
     let word = consumer.pattern.or(PatternWord::Sequential);
     for (key, place) in consumer.written() {
         let of = match key {
@@ -173,23 +175,21 @@ fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Pattern> {
         }
     }
     let place = consumer.pattern.given().map_or(consumer.place, |at| at.place);
-    Some(match word {
-        PatternWord::Sequential => Pattern::Sequential,
+    let mut filled = consumer.clone();
+    filled.pattern = filled.pattern.filled(word);
+    match word {
+        PatternWord::Sequential => {}
         PatternWord::Batches => {
-            let size =
-                consumer.batch.required("batch", "pattern = \"batches\"", place, notes).map(|at| at.value);
-            let every =
-                consumer.every.required("every", "pattern = \"batches\"", place, notes).map(|at| at.value);
-            Pattern::Batches { size: size?, every: every? }
+            let size = consumer.batch.required("batch", "pattern = \"batches\"", place, notes);
+            let every = consumer.every.required("every", "pattern = \"batches\"", place, notes);
+            size.and(every.map(|_| ()))?;
         }
         PatternWord::Zipf => {
-            let contents = consumer.contents.required("contents", "pattern = \"zipf\"", place, notes);
-            Pattern::Zipf {
-                contents: contents?.value,
-                segments: consumer.segments.or(1),
-                exponent: consumer.exponent.or(1.0),
-                shift: consumer.shift.or(0.0),
-            }
+            consumer.contents.required("contents", "pattern = \"zipf\"", place, notes)?;
+            filled.segments = filled.segments.filled(1);
+            filled.exponent = filled.exponent.filled(1.0);
+            filled.shift = filled.shift.filled(0.0);
         }
-    })
+    }
+    Some(filled)
 }

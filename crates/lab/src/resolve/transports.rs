@@ -2,39 +2,54 @@
 
 use std::path::Path;
 
-use contract::{Family, ParamList};
+use contract::Family;
 use schemes::{Build, Entry};
-use sim::{Cast, FlowEmulation, FlowKind};
-use stack::datagram::{self, Pattern};
+use sim::Cast;
 use stack::{stream, tcp};
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Time};
 
+use super::churn::{check_churn, churn, refuse_both};
 use super::ndn::NdnNet;
-use super::{consumers, video};
-use crate::resolve::churn::{check_churn, refuse_both, spell};
-use crate::resolve::params::{out_of_band, params};
-use crate::resolve::{emulation, linux};
-use crate::schema::file::{self, Flow, NetworkWord, SourceWord};
-use crate::schema::ndn::Prefix;
-use crate::schema::read::{At, Notes};
+use super::params::{out_of_band, params};
+use super::{Trace, consumers, emulation, linux, video};
+use crate::schema::file::{Flow, NetworkWord, Source, SourceWord, Stream, TargetTable};
+use crate::schema::read::{At, Field, Notes};
+use crate::schema::tcp::{LikeWord, Tcp};
 use crate::schema::values::SchemeName;
 use crate::topology::{Net, NetPort, check_name};
 
 /// What all copies of an entry have in common.
-pub(crate) struct Model<'a> {
-    pub(crate) name: &'a At<String>,
-    pub(crate) scheme: Option<String>,
-    pub(crate) params: ParamList,
-    pub(crate) kind: FlowKind,
-    pub(crate) cast: Cast,
-    /// What a consumer asks for.
-    pub(crate) prefix: Option<Prefix>,
-    /// Who takes its place in an emulation.
-    pub(crate) outside: Option<FlowEmulation>,
+pub(super) struct Model<'a> {
+    pub(super) name: &'a At<String>,
+    pub(super) transport: Transport,
+    pub(super) cast: Cast,
+    /// Size on the wire of its data packets.
+    pub(super) packet: Bytes,
+    /// Its table but for its name, ends and times.
+    pub(super) table: Flow,
+    /// The frames that it carries, where a file lists them.
+    pub(super) trace: Option<(String, Trace)>,
+}
+
+/// Which state machines a flow has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    Tcp,
+    Stream,
+    Datagram,
+    Ndn,
+}
+
+/// The keys of a flow that its state machines take: scheme, parameters, sizes, settings.
+pub(super) struct Machine {
+    pub(super) table: Flow,
+    pub(super) transport: Transport,
+    pub(super) packet: Bytes,
+    pub(super) trace: Option<(String, Trace)>,
 }
 
 /// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.
-pub(crate) fn model<'a>(
+pub(super) fn model<'a>(
     table: &'a At<Flow>,
     net: Option<&Net>,
     ndn: &NdnNet,
@@ -74,7 +89,7 @@ pub(crate) fn model<'a>(
             .hint("`stop` is an instant of the run, not a length");
     }
     let of_members = table.receivers.given().and_then(|receivers| receivers.churn.given());
-    for churn in table.churn.given().into_iter().chain(of_members) {
+    for churn in [table.churn.given(), of_members].into_iter().flatten() {
         check_churn(churn, notes);
     }
     if let Some(receivers) = table.receivers.given()
@@ -106,15 +121,27 @@ pub(crate) fn model<'a>(
     if notes.count() > before {
         return None;
     }
-    let (scheme, params, kind) = machine?;
-    if let (Some(scheme), Some(net)) = (&scheme, net)
-        && out_of_band(scheme, &params)
+    let Machine { table: keys, transport, packet, trace } = machine?;
+    let scheme = keys.scheme.given().map(|scheme| scheme.0.as_str());
+    let all = keys.params.given().map(|params| params.list()).unwrap_or_default();
+    if let (Some(scheme), Some(net)) = (scheme, net)
+        && out_of_band(scheme, &all)
     {
         check_out_of_band(table, scheme, net, notes);
     }
-    let prefix = table.prefix.given().map(|at| at.value.clone());
-    let outside = emulation::outside(table);
-    Some(Model { name: name?, scheme, params, kind, cast, prefix, outside })
+    let Flow { kernel, live, commands, .. } = emulation::outside(table);
+    let addressed = network != NetworkWord::Ndn;
+    let table = Flow {
+        churn: table.churn.given().map(|at| churn(at)).into(),
+        class: table.class.clone().filled(0),
+        multicast: Field::from(addressed.then_some(cast != Cast::Unicast)),
+        network: table.network.clone().filled(network),
+        kernel,
+        live,
+        commands,
+        ..keys
+    };
+    Some(Model { name: name?, transport, cast, packet, table, trace })
 }
 
 /// Control packets out of band need a class that they have for themselves.
@@ -135,9 +162,6 @@ fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Note
 /// What goes with a scheme.
 const PARTS: [&str; 7] = ["params", "tcp", "stream", "player", "size", "rate", "arrivals"];
 
-/// Scheme, parameters that are not default, and the machine.
-pub(crate) type Machine = (Option<String>, ParamList, FlowKind);
-
 fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Option<Machine> {
     for (key, place) in table.written() {
         if matches!(key, "prefix" | "consumer") && !table.network.is_wrong() {
@@ -152,7 +176,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
         schemes::find(&scheme.0).is_some_and(|entry| matches!(entry.build, Build::Stream { .. }))
     };
     let carries = table.scheme.given().is_some_and(streams);
-    let frames = |source: &At<file::Source>| {
+    let frames = |source: &Source| {
         source.kind.given().is_some_and(|kind| matches!(kind.value, SourceWord::Frames | SourceWord::Trace))
     };
     if let Some(source) = table.source.given().filter(|_| !carries) {
@@ -171,9 +195,9 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             notes.wrong(scheme.place, "a flow has a scheme or a source").hint("write one of them");
         }
         refuse(table, &PARTS, "a source without congestion control", notes);
-        let packet = table.packet.or(Bytes::new(1000));
-        let pattern = pattern(source, notes)?;
-        return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
+        let source = datagrams(source, notes)?.into();
+        let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1000)), source, ..Flow::default() };
+        return Some(Machine::new(Transport::Datagram, keys));
     }
     if table.source.is_wrong() {
         return None;
@@ -181,14 +205,13 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     if emulation::commands_alone(table) {
         refuse(table, &PARTS, "`commands` without a `scheme`", notes);
         // they send what they send; nobody takes their place in a simulation
-        let packet = table.packet.or(Bytes::new(1500));
-        let pattern = Pattern::Constant { rate: Rate::ZERO };
-        return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
+        let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1500)), ..Flow::default() };
+        return Some(Machine::new(Transport::Datagram, keys));
     }
     let scheme = &emulation::scheme(table, notes)?;
     let entry = &schemes::find(scheme)?;
     let params = params(table, entry, notes);
-    let kind = match entry.build {
+    let (transport, keys, trace) = match entry.build {
         Build::Control(_) => {
             if !entry.scheme.families.contains(&Family::Ip) {
                 let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
@@ -212,7 +235,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
                     .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
             }
             refuse(table, &["stream", "player"], &format!("`{scheme}`, which runs over TCP"), notes);
-            FlowKind::Tcp(tcp_config(table, notes)?)
+            (Transport::Tcp, over_tcp(table, notes)?, None)
         }
         Build::Stream { .. } => {
             if astray(table, entry, cast, notes) {
@@ -224,7 +247,8 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
                 &format!("`{scheme}`, which is a stream"),
                 notes,
             );
-            FlowKind::Stream(stream_config(table, entry, cast, folder, notes)?)
+            let (keys, trace) = over_stream(table, entry, cast, folder, notes)?;
+            (Transport::Stream, keys, trace)
         }
         Build::Forwarder => {
             let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
@@ -234,7 +258,16 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             return None;
         }
     };
-    Some((Some(scheme.clone()), params?, kind))
+    let scheme = table.scheme.clone().filled(SchemeName(scheme.clone()));
+    let keys = Flow { scheme, params: params?.into(), ..keys };
+    Some(Machine { trace, ..Machine::new(transport, keys) })
+}
+
+impl Machine {
+    fn new(transport: Transport, table: Flow) -> Self {
+        let packet = table.packet.or(Bytes::ZERO);
+        Self { table, transport, packet, trace: None }
+    }
 }
 
 /// Notes a stream over a network that its catalogue row does not list; whether it is one.
@@ -262,7 +295,7 @@ fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> boo
 }
 
 /// Notes keys that do not go with the machine.
-pub(crate) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
+pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
     for (key, place) in table.written() {
         if keys.contains(&key) {
             let hint = match key {
@@ -276,8 +309,9 @@ pub(crate) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
     }
 }
 
-fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
-    let none = crate::schema::tcp::Tcp::default();
+/// The keys of a flow over TCP.
+fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
+    let none = Tcp::default();
     let tcp = table.tcp.given().map_or(&none, |at| &at.value);
     let default = if linux::is_wanted(table) { tcp::Config::linux() } else { tcp::Config::default() };
     let header = tcp.header.or(emulation::header(table, default.header));
@@ -292,57 +326,71 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
             .hint("`packet` is the size on the wire, header included");
         return None;
     }
-    let demand = match (table.size.given(), table.rate.given()) {
-        (Some(_), Some(rate)) => {
-            notes
-                .wrong(rate.place, "a flow has a size or a rate")
-                .hint("`size` ends the flow, `rate` limits its application; write one of them");
-            return None;
-        }
-        (Some(size), None) => tcp::Demand::Finite(size.value),
-        (None, Some(rate)) => tcp::Demand::Limited(rate.value),
-        (None, None) => tcp::Demand::Bulk,
-    };
+    if let (Some(_), Some(rate)) = (table.size.given(), table.rate.given()) {
+        notes
+            .wrong(rate.place, "a flow has a size or a rate")
+            .hint("`size` ends the flow, `rate` limits its application; write one of them");
+        return None;
+    }
     let usual = tcp::Config { header, ..default };
-    let config = tcp::Config { segment: packet - header, demand, ..tcp.over(usual) };
-    if config.min_rto > config.max_rto {
+    // nothing is left open that the kernel could fill in
+    let like = table.kernel.given().map(|_| LikeWord::Standard);
+    let filled = Tcp { like: like.into(), ..tcp.filled(&usual) };
+    let (min, max) = (filled.min_rto.or(usual.min_rto), filled.max_rto.or(usual.max_rto));
+    if min > max {
         let place = tcp.min_rto.given().or(tcp.max_rto.given()).map_or(tcp.place, |at| at.place);
         notes
-            .wrong(place, format!("`min_rto` of {} is above `max_rto` of {}", config.min_rto, config.max_rto))
+            .wrong(place, format!("`min_rto` of {min} is above `max_rto` of {max}"))
             .hint("lower one or raise the other");
     }
-    Some(config)
+    Some(Flow {
+        size: table.size.clone(),
+        rate: table.rate.clone(),
+        packet: table.packet.clone().filled(packet),
+        tcp: filled.into(),
+        ..Flow::default()
+    })
 }
 
-fn stream_config(
+/// The keys of a flow that is a stream, and the frames that a file lists.
+fn over_stream(
     table: &Flow,
     entry: &Entry,
     cast: Cast,
     folder: &Path,
     notes: &mut Notes,
-) -> Option<stream::Config> {
+) -> Option<(Flow, Option<(String, Trace)>)> {
     let before = notes.count();
-    let video = table.source.given().and_then(|source| video::video(source, folder, notes));
-    let player = video::player(table, video.as_ref(), entry.scheme.name, cast, notes);
+    let video = table.source.given().map(|source| video::video(source, folder, notes));
+    // what is wrong with the video has been told
+    let has_types = match &video {
+        Some(Some((_, Some((_, trace))))) => !trace.types.is_empty(),
+        Some(Some((source, None))) => !source.pattern.is_missing(),
+        Some(None) | None => true,
+    };
+    let player = video::player(table, has_types, entry.scheme.name, cast, notes);
     if notes.count() > before {
         return None;
     }
     let default = stream::Config::default();
     let usual = stream::Config {
-        packet: table.packet.or(default.packet),
         feedback: emulation::feedback(table, default.feedback),
         reorder: entry.scheme.reorder,
-        video,
-        player,
         ..default
     };
-    Some(match table.stream.given() {
-        Some(written) => written.over(usual),
-        None => usual,
-    })
+    let (source, trace) = video.flatten().unzip();
+    let keys = Flow {
+        packet: table.packet.clone().filled(usual.packet),
+        stream: table.stream.given().map_or(&Stream::default(), |at| &at.value).filled(&usual).into(),
+        source: source.into(),
+        player: player.into(),
+        ..Flow::default()
+    };
+    Some((keys, trace.flatten()))
 }
 
-fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
+/// A source without congestion control.
+fn datagrams(source: &Source, notes: &mut Notes) -> Option<Source> {
     let of = "a source";
     let kind = source.kind.required("kind", of, source.place, notes).map(|at| at.value);
     if let Some(kind @ (SourceWord::Frames | SourceWord::Trace)) = kind {
@@ -358,27 +406,19 @@ fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
     if source.interests.given().is_some() {
         return None;
     }
-    let rate = source.rate.required("rate", of, source.place, notes).map(|at| at.value);
-    if notes.count() > before {
+    source.rate.required("rate", of, source.place, notes);
+    if notes.count() > before || source.rate.is_wrong() {
         return None;
     }
-    let (kind, rate) = (kind?, rate?);
-    Some(match kind {
-        SourceWord::Constant => Pattern::Constant { rate },
-        SourceWord::Poisson => Pattern::Poisson { rate },
-        SourceWord::OnOff => {
-            let on = source.on.required("on", "an on_off source", source.place, notes).map(|at| at.value);
-            let off = source.off.required("off", "an on_off source", source.place, notes).map(|at| at.value);
-            refuse_both(&source.shape, &source.fixed, notes);
-            let shape = source.shape.given().map(|at| at.value);
-            let fixed = source.fixed.or(false);
-            Pattern::OnOff { rate, on: spell(on?, shape, fixed), off: spell(off?, shape, fixed) }
-        }
-        // refused above
-        SourceWord::Frames | SourceWord::Trace => return None,
-    })
+    if kind? == SourceWord::OnOff {
+        source.on.required("on", "an on_off source", source.place, notes);
+        source.off.required("off", "an on_off source", source.place, notes);
+        refuse_both(&source.shape, &source.fixed, notes);
+    }
+    let fixed = source.fixed.clone().filter(|fixed| *fixed);
+    (notes.count() == before).then(|| Source { fixed, ..source.clone() })
 }
 
-pub(crate) fn is_pattern(target: &At<file::TargetTable>) -> bool {
+pub(super) fn is_pattern(target: &At<TargetTable>) -> bool {
     target.node.given().is_some_and(|name| name.contains('*'))
 }

@@ -1,8 +1,7 @@
 //! Expectations: whether the result will exist, and its accepted values.
 
 use super::flows::{Setting, Traffic};
-use crate::report::{Expectation, Sides};
-use crate::report::{METRICS, word};
+use crate::report::{METRICS, Sides, word};
 use crate::schema::file::File;
 use crate::schema::read::{Notes, shortened, suggestion};
 use crate::schema::renames::unknown;
@@ -24,7 +23,7 @@ const OF_FLOWS: &[&str] = &[
 const OF_A_RUN: &[&str] = &["packet_hops", "events_handled", "ended", "measured"];
 
 /// That a name is no series but a column of the tables of every run, for people.
-pub(crate) fn column(name: &str) -> Option<String> {
+pub(super) fn column(name: &str) -> Option<String> {
     let here = |row: &&crate::Metric| row.name == name || word(row.name) == name;
     let row = METRICS.iter().filter(|row| !row.unit.is_empty()).find(here)?;
     let subject = match row.table {
@@ -38,39 +37,29 @@ pub(crate) fn column(name: &str) -> Option<String> {
     Some(format!("it is no series but the result {subject}.{word}, which every run has: leave it out here"))
 }
 
-/// What is expected, its keys and relations checked.
-pub(crate) fn expectations(
-    file: &File,
-    setting: &Setting<'_>,
-    traffic: &Traffic,
-    notes: &mut Notes,
-) -> Vec<Expectation> {
+/// Notes keys that no result has, and relations that are none.
+pub(super) fn check(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes: &mut Notes) {
     for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
-        if let Err((message, hint)) = check(key, setting, traffic) {
+        if let Err((message, hint)) = check_key(key, setting, traffic) {
             notes.wrong(key.place, message).maybe(hint);
         }
     }
-    relations(file, notes)
+    check_relations(file, notes);
 }
 
-/// The relations alone, whatever their keys.
-pub(crate) fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
-    let mut list = Vec::new();
-    for (key, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
-        match Sides::read(text) {
-            Ok(sides) => list.push(Expectation { key: key.value.clone(), text: text.value.clone(), sides }),
-            Err(message) => {
-                notes
-                    .wrong(text.place, message)
-                    .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
-            }
+/// Notes relations that are none, whatever their keys.
+pub(super) fn check_relations(file: &File, notes: &mut Notes) {
+    for (_, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+        if let Err(message) = Sides::read(text) {
+            notes
+                .wrong(text.place, message)
+                .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
         }
     }
-    list
 }
 
 /// Whether a result has this key; the error is a message and a hint.
-fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
+fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
     let Setting { net, icn, ndn, sdn, .. } = *setting;
     let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
     let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
@@ -102,7 +91,7 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
             if !name.is_empty() && !traffic.has_group(name) && !traffic.refused(name) {
                 return nothing(
                     "group of flows",
-                    traffic.groups.iter().map(|group| group.name.as_str()).collect(),
+                    traffic.groups.iter().map(|(group, _)| group.as_str()).collect(),
                 );
             }
             ("flows", OF_FLOWS)
@@ -111,7 +100,7 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
             let known = || {
                 let (flow, node) = name.split_once('@')?;
                 let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
-                flow.to.iter().find(|receiver| receiver.node == node)
+                flow.to.iter().find(|receiver| **receiver == node)
             };
             let refused = name.split_once('@').is_some_and(|(flow, node)| {
                 traffic.refused(flow) || (net.node(node).is_none() && !net.knows_all_nodes())

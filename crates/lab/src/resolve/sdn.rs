@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 
 use contract::NodeId;
-use sim::SdnSpec;
 use stack::sdn;
 use units::{Duration, Rate};
 
 use super::icn::IcnNet;
 use super::ndn::NdnNet;
-use crate::resolve::params::PartParams;
-use crate::resolve::places::ends;
+use super::params::PartParams;
+use super::places::ends;
 use crate::schema::file::{File, Flow};
-use crate::schema::params::resolved;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::sdn::{ControlLink, Sdn};
 use crate::schema::tree::Place;
@@ -21,42 +19,44 @@ use crate::topology::{Net, NetPort};
 
 /// What a plan says of control.
 #[derive(Default)]
-pub(crate) struct SdnNet {
-    /// The controller; `None` where there is none, or where something about it is noted.
-    pub(crate) spec: Option<SdnSpec>,
+pub(super) struct SdnNet {
+    /// The resolved table; `None` where there is no controller, or where something about it is noted.
+    pub(super) table: Option<Sdn>,
+    /// The controller's node, and nodes with an agent in ascending order.
+    places: Option<(NodeId, Vec<NodeId>)>,
     /// Something about it is noted, so that what seems unknown may not be.
     partial: bool,
 }
 
 impl SdnNet {
     /// Nodes with an agent, then the controller.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
-        self.spec.iter().flat_map(|spec| spec.nodes.iter().copied().chain([spec.controller]))
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.places.iter().flat_map(|(controller, nodes)| nodes.iter().copied().chain([*controller]))
     }
 
     /// Whether a node has an agent or is the controller, as far as that is known; `None` is a node that is not there.
-    pub(crate) fn knows(&self, node: Option<NodeId>) -> bool {
+    pub(super) fn knows(&self, node: Option<NodeId>) -> bool {
         self.partial || self.nodes().any(|known| Some(known) == node)
     }
 
     /// Whether a node is the controller, as far as that is known.
-    pub(crate) fn is_controller(&self, node: NodeId) -> bool {
-        self.partial || self.spec.as_ref().is_some_and(|spec| spec.controller == node)
+    pub(super) fn is_controller(&self, node: NodeId) -> bool {
+        self.partial || self.places.as_ref().is_some_and(|(controller, _)| *controller == node)
     }
 
     /// The app.
-    pub(crate) fn app(&self) -> Option<&str> {
-        self.spec.as_ref().map(|spec| spec.app.as_str())
+    pub(super) fn app(&self) -> Option<&str> {
+        self.table.as_ref()?.app.given().map(|at| at.0.as_str())
     }
 }
 
 /// The node that is written as the controller's.
-pub(crate) fn controller(file: &File, net: &Net) -> Option<NodeId> {
+pub(super) fn controller(file: &File, net: &Net) -> Option<NodeId> {
     net.node(file.sdn.given()?.controller.given()?)
 }
 
 /// The controller of a file, which has one when `[sdn]` is written. One that is not given a node becomes a node of `net`.
-pub(crate) fn build(
+pub(super) fn build(
     file: &File,
     flows: &[At<Flow>],
     net: &mut Net,
@@ -67,13 +67,13 @@ pub(crate) fn build(
     let before = notes.count();
     let table = match &file.sdn {
         Field::Given(at) => at,
-        Field::Wrong => return SdnNet { spec: None, partial: true },
+        Field::Wrong => return SdnNet { partial: true, ..SdnNet::default() },
         Field::Missing => return SdnNet::default(),
     };
     let app = table.app.required("app", "software-defined networking", table.place, notes);
     let params = app
         .and_then(|app| PartParams::of_scheme(&app.0))
-        .and_then(|part| resolved(&table.app_params, &part.name, &part.infos, part.resolve, notes));
+        .and_then(|part| part.resolved(&table.app_params, notes));
     let own = table.controller.given().and_then(|name| Some((name.place, net.find_node(name, notes)?)));
     if let Some((place, node)) = own {
         alone(place, node, flows, net, icn, ndn, notes);
@@ -85,7 +85,6 @@ pub(crate) fn build(
     }
     let controller = own.map(|own| own.1);
     let nodes = nodes(table, controller, net, ndn, notes);
-    let config = table.over(sdn::Config::default());
     let out_of_band = table.out_of_band.or(table.controller.is_missing());
     if let (Some(at), true) = (table.out_of_band.given(), table.controller.is_missing())
         && !at.value
@@ -96,8 +95,8 @@ pub(crate) fn build(
     }
     let ready =
         notes.count() == before && !net.partial && !table.controller.is_wrong() && !table.nodes.is_wrong();
-    let (Some(app), Some(app_params), true) = (app, params, ready) else {
-        return SdnNet { spec: None, partial: true };
+    let (Some(_), Some(app_params), true) = (app, params, ready) else {
+        return SdnNet { partial: true, ..SdnNet::default() };
     };
     let controller = match controller {
         Some(node) => {
@@ -114,11 +113,17 @@ pub(crate) fn build(
         net.apart = Some(controller);
     }
     if notes.count() > before {
-        return SdnNet { spec: None, partial: true };
+        return SdnNet { partial: true, ..SdnNet::default() };
     }
-    let app = app.0.clone();
-    let spec = SdnSpec { controller, nodes, out_of_band, app, app_params, config };
-    SdnNet { spec: Some(spec), partial: false }
+    let resolved = Sdn {
+        app_params: app_params.into(),
+        controller: net.name(controller),
+        out_of_band: table.out_of_band.clone().filled(out_of_band),
+        link: Field::Missing,
+        nodes: net.list(nodes.iter().copied()),
+        ..table.filled(&sdn::Config::default())
+    };
+    SdnNet { table: Some(resolved), places: Some((controller, nodes)), partial: false }
 }
 
 /// Notes what else the controller's node would do.

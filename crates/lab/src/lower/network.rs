@@ -1,0 +1,149 @@
+//! Links, routes, clocks, and the parts of nodes: name-based network, named data, software-defined networking.
+
+use contract::NameId;
+use sim::{
+    ClockSpec, IcnSpec, Limit, LinkSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, RouteSpec,
+    SdnSpec,
+};
+use stack::{icn, ndn, sdn};
+use units::{Bytes, Drift, Duration, Offset};
+
+use super::{Ids, changed};
+use crate::resolve::params::PartParams;
+use crate::schema::file::{File, Icn, Link, Port, Route};
+use crate::schema::ndn::{LinkName, Ndn, Producer};
+use crate::schema::read::Field;
+use crate::schema::sdn::Sdn;
+use crate::schema::values::Buffer;
+
+pub(super) fn link(link: &Link, ids: &Ids<'_>) -> LinkSpec {
+    let ends = link.ends.known();
+    let forward = PortSpec {
+        rate: *link.rate.known(),
+        delay: *link.delay.known(),
+        loss: *link.loss.known(),
+        queue: QueueSpec {
+            limit: limit(&link.buffer),
+            discipline: link.queue.given().and_then(|queue| queue.0.clone()),
+            mark_above: link.mark_above.given().map(|at| at.value),
+            class_weights: link.classes.items().iter().map(|weight| weight.value).collect(),
+        },
+    };
+    LinkSpec {
+        name: link.name.known().clone(),
+        ends: (ids.node(&ends.0), ids.node(&ends.1)),
+        backward: link.backward.given().map_or_else(|| forward.clone(), |port| self::port(port)),
+        forward,
+    }
+}
+
+fn port(port: &Port) -> PortSpec {
+    PortSpec {
+        rate: *port.rate.known(),
+        delay: *port.delay.known(),
+        loss: *port.loss.known(),
+        queue: QueueSpec {
+            limit: limit(&port.buffer),
+            discipline: port.queue.given().and_then(|queue| queue.0.clone()),
+            mark_above: port.mark_above.given().and_then(|at| at.value.0),
+            class_weights: port.classes.items().iter().map(|weight| weight.value).collect(),
+        },
+    }
+}
+
+fn limit(buffer: &Field<Buffer>) -> Limit {
+    match buffer.known() {
+        Buffer::Packets(packets) => Limit::Packets(*packets),
+        Buffer::Bytes(size) => Limit::Bytes(*size),
+        Buffer::Bdp(_) => unreachable!("bandwidth-delay products are resolved"),
+    }
+}
+
+pub(super) fn route(route: &Route, ids: &Ids<'_>) -> RouteSpec {
+    let [at, to, via] = [&route.at, &route.to, &route.via].map(|name| ids.node(name.known()));
+    RouteSpec { at, to, via }
+}
+
+pub(super) fn clocks(file: &File, ids: &Ids<'_>) -> Vec<ClockSpec> {
+    let clocks = file.clocks.items().iter().map(|clock| {
+        let node = ids.node(clock.node.known());
+        let mut spec = ClockSpec { node, offset: Offset::ZERO, drift: Drift::ZERO };
+        clock.set(&mut spec);
+        spec
+    });
+    clocks.collect()
+}
+
+pub(super) fn icn(table: &Icn, ids: &Ids<'_>) -> IcnSpec {
+    let mut config = icn::Config::default();
+    table.set(&mut config);
+    IcnSpec { resolver: ids.node(table.resolver.known()), routers: ids.nodes(&table.routers), config }
+}
+
+/// Forwarders, producers and routes of names. Names are numbered in the order of producers, then of routes.
+pub(super) fn ndn(table: &Ndn, file: &File, ids: &Ids<'_>) -> NdnSpec {
+    let mut spec = NdnSpec { nodes: ids.nodes(&table.nodes), ..NdnSpec::default() };
+    table.store.known().set(&mut spec.config.store);
+    spec.config.dead_nonces = *table.dead_nonces.known();
+    spec.config.interest = *table.interest.known();
+    for store in table.stores.items() {
+        let mut made = spec.config.store;
+        store.set(&mut made);
+        spec.stores.push((ids.node(store.node.known()), made));
+    }
+    for table in file.producers.items() {
+        let producer = producer(table, ids, &mut spec);
+        spec.producers.push(producer);
+    }
+    spec.config.data = spec.producers.iter().map(|it| it.config.data).max().unwrap_or(spec.config.data);
+    for route in table.routes.items() {
+        let prefix = spec.names.intern(&route.prefix.known().0);
+        let (at, via) = (ids.node(route.at.known()), ids.node(route.via.known()));
+        spec.routes.push(NameRoute { at, prefix, via, cost: u64::from(*route.cost.known()) });
+    }
+    let strategy = table.strategy.known();
+    spec.strategy.clone_from(&strategy.0);
+    spec.strategy_params =
+        changed(PartParams::of_strategy(&strategy.0), table.strategy_params.given().map(|at| &at.value));
+    let link = table.link.known();
+    spec.link = Some(link.0.clone()).filter(|name| name != LinkName::NONE);
+    spec.link_params = changed(PartParams::of_scheme(&link.0), table.link_params.given().map(|at| &at.value));
+    spec
+}
+
+fn producer(table: &Producer, ids: &Ids<'_>, spec: &mut NdnSpec) -> ProducerSpec {
+    let prefix = spec.names.intern(&table.prefix.known().0);
+    let mut config =
+        ndn::ProducerConfig { prefix, payload: Bytes::ZERO, data: Bytes::ZERO, delay: Duration::ZERO };
+    table.set(&mut config);
+    let node = table.node.known().0.first().expect("a producer of a resolved tree has its node");
+    ProducerSpec { node: ids.node(node), config }
+}
+
+/// Payload and Data size of what is served under a name: those of the longest prefix.
+pub(super) fn served(spec: &NdnSpec, prefix: NameId, sizes: &Sizes) -> (Bytes, Bytes) {
+    let mut above = std::iter::successors(Some(prefix), |at| spec.names.parent(*at));
+    let found = above.find_map(|at| sizes.get(&at));
+    *found.expect("a resolved tree has a producer for every consumer")
+}
+
+/// Payload and Data size by prefix.
+pub(super) type Sizes = std::collections::BTreeMap<NameId, (Bytes, Bytes)>;
+
+pub(super) fn sizes(spec: &NdnSpec) -> Sizes {
+    spec.producers.iter().map(|it| (it.config.prefix, (it.config.payload, it.config.data))).collect()
+}
+
+pub(super) fn sdn(table: &Sdn, ids: &Ids<'_>) -> SdnSpec {
+    let mut config = sdn::Config::default();
+    table.set(&mut config);
+    let app = table.app.known().0.clone();
+    SdnSpec {
+        controller: ids.node(table.controller.known()),
+        nodes: ids.nodes(&table.nodes),
+        out_of_band: *table.out_of_band.known(),
+        app_params: changed(PartParams::of_scheme(&app), table.app_params.given().map(|at| &at.value)),
+        app,
+        config,
+    }
+}

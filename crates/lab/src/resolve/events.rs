@@ -1,0 +1,264 @@
+//! Events during a run: changes of links, routes, flows, group members, and resets of nodes.
+
+use contract::{FlowId, NodeId, ParamKind};
+use sim::RouteSpec;
+use units::Duration;
+
+use super::flows::{Setting, Traffic};
+use super::transports::Transport;
+use crate::schema::file::{Action, Event, File, Route};
+use crate::schema::read::{At, Field, Notes, shortened, suggestion};
+use crate::topology::{Net, Paths};
+
+/// Most changes of a plan.
+const MAX_CHANGES: usize = 1_000_000;
+
+/// A table for each change, in the order in which they are written.
+pub(super) fn build(
+    file: &File,
+    setting: &Setting<'_>,
+    traffic: &Traffic,
+    paths: &Paths<'_>,
+    notes: &mut Notes,
+) -> Vec<Event> {
+    let net = setting.net;
+    let mut list = Vec::new();
+    for event in file.events.items() {
+        let at =
+            event.at.required("at", "an event", event.place, notes).map_or(Duration::ZERO, |at| at.value);
+        let subjects: Vec<&str> = event
+            .written()
+            .into_iter()
+            .map(|(key, _)| key)
+            .filter(|key| matches!(*key, "link" | "flow" | "route"))
+            .collect();
+        let changes = match subjects[..] {
+            ["link"] => link(event, net, notes),
+            ["flow"] => flow(event, net, traffic, notes),
+            ["route"] => {
+                let spec = event.route.given().and_then(|route| self::route(route, net, notes));
+                // no route leads over the links of a controller
+                let near = spec.filter(|spec| paths.adjacent(spec.at, spec.via));
+                near.map(|_| Event { route: event.route.clone(), ..Event::default() }).into_iter().collect()
+            }
+            [] if event.node.given().is_some() && event.flow.is_missing() => node(event, setting, notes),
+            [] => {
+                // a subject that is written wrongly is noted already
+                let missing = event.link.is_missing() && event.flow.is_missing();
+                if missing && event.route.is_missing() && event.node.is_missing() {
+                    notes
+                        .wrong(event.place, "this event is about nothing")
+                        .hint("say `link`, `flow`, `route` or `node`");
+                }
+                Vec::new()
+            }
+            _ => {
+                notes
+                    .wrong(event.place, format!("this event is about {}", subjects.join(" and ")))
+                    .hint("write one event for each");
+                Vec::new()
+            }
+        };
+        if list.len() + changes.len() > MAX_CHANGES {
+            notes.wrong(event.place, "too many events").hint(format!("at most {MAX_CHANGES}"));
+            break;
+        }
+        list.extend(changes.into_iter().map(|change| Event { place: event.place, at: at.into(), ..change }));
+    }
+    list
+}
+
+/// Notes keys of an event that its subject does not take.
+fn refuse(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
+    for (key, place) in event.written() {
+        if key != "at" && !known.contains(&key) {
+            notes
+                .wrong(place, format!("an event of a {of} takes no `{key}`"))
+                .hint(format!("it takes {}", known.join(", ")));
+        }
+    }
+}
+
+fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
+    refuse(event, &["link", "rate", "delay", "loss", "up"], "link", notes);
+    if event.link.given().and_then(|name| net.find_link(name, notes)).is_none() {
+        return Vec::new();
+    }
+    let of = Event { link: event.link.clone(), ..Event::default() };
+    let each = [
+        event.rate.given().map(|_| Event { rate: event.rate.clone(), ..of.clone() }),
+        event.delay.given().map(|_| Event { delay: event.delay.clone(), ..of.clone() }),
+        event.loss.given().map(|_| Event { loss: event.loss.clone(), ..of.clone() }),
+        event.up.given().map(|_| Event { up: event.up.clone(), ..of.clone() }),
+    ];
+    if event.rate.is_missing() && event.delay.is_missing() && event.loss.is_missing() && event.up.is_missing()
+    {
+        notes.wrong(event.place, "this event changes nothing").hint("say `rate`, `delay`, `loss` or `up`");
+    }
+    each.into_iter().flatten().collect()
+}
+
+fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Vec<Event> {
+    refuse(event, &["flow", "action", "mode", "node"], "flow", notes);
+    let Some(name) = event.flow.given() else { return Vec::new() };
+    let flows = traffic.find(name);
+    if flows.is_none() && !traffic.refused(name) {
+        let mut known: Vec<&str> = traffic.names().collect();
+        known.dedup();
+        notes
+            .wrong(name.place, format!("no flow is called `{}`", shortened(name)))
+            .maybe(suggestion(name, known.iter().copied()));
+    }
+    let action = event.action.required("action", "an event of a flow", event.place, notes);
+    let (Some(flows), Some(written)) = (flows, action) else { return Vec::new() };
+    let action = written.value;
+    if action == Action::Reset {
+        notes
+            .wrong(written.place, "a flow cannot be reset")
+            .hint("a node of the name-based network can: write node = \"NODE\" and leave `flow` out");
+        return Vec::new();
+    }
+    let misplaced = [
+        ("mode", event.mode.given().filter(|_| action != Action::Mode)),
+        ("node", event.node.given().filter(|_| !matches!(action, Action::Join | Action::Leave))),
+    ];
+    for (key, at) in misplaced {
+        if let Some(at) = at {
+            notes
+                .wrong(at.place, format!("`{key}` does not go with action = \"{}\"", action.word()))
+                .hint("leave it out");
+        }
+    }
+    let of = |id: FlowId| Event {
+        // a flow whose name is taken is not there
+        flow: traffic.flows.get(id.index()).map(|flow| flow.name().to_owned()).into(),
+        action: event.action.clone(),
+        ..Event::default()
+    };
+    match action {
+        Action::Reset => Vec::new(),
+        Action::Start | Action::Stop => flows.into_iter().map(of).collect(),
+        Action::Mode => {
+            let Some(mode) = event.mode.required("mode", "action = \"mode\"", event.place, notes) else {
+                return Vec::new();
+            };
+            let deaf = |id: &FlowId| {
+                traffic.flows.get(id.index()).is_none_or(|flow| flow.transport != Transport::Stream)
+            };
+            if flows.iter().any(deaf) {
+                notes
+                    .wrong(name.place, "only streams have modes")
+                    .hint("name a flow whose scheme is a stream");
+            }
+            for id in &flows {
+                let scheme = traffic.flows.get(id.index()).and_then(|flow| flow.scheme());
+                let Some(scheme) = scheme.filter(|_| !deaf(id)) else { continue };
+                let modes = modes(scheme);
+                if !modes.contains(&mode.value.as_str()) {
+                    let note = match modes {
+                        [] => notes.wrong(name.place, format!("`{scheme}` has no modes")),
+                        _ => {
+                            notes.wrong(mode.place, format!("`{}` is no mode of `{scheme}`", shortened(mode)))
+                        }
+                    };
+                    note.maybe(suggestion(mode, modes.iter().copied()));
+                    break;
+                }
+            }
+            flows.into_iter().map(|id| Event { mode: event.mode.clone(), ..of(id) }).collect()
+        }
+        Action::Join | Action::Leave => {
+            let Some(node_name) = event.node.required("node", "a join or leave", event.place, notes) else {
+                return Vec::new();
+            };
+            let Some(node) = net.find_node(node_name, notes) else { return Vec::new() };
+            let mut changes = Vec::new();
+            for id in flows {
+                let Some(flow) = traffic.flows.get(id.index()) else { continue };
+                if !flow.to.contains(&node) {
+                    notes
+                        .wrong(
+                            node_name.place,
+                            format!("`{}` is no receiver of `{}`", shortened(node_name), flow.name()),
+                        )
+                        .hint("list it under the flow's `to`");
+                    break;
+                }
+                changes.push(Event { node: event.node.clone(), ..of(id) });
+            }
+            changes
+        }
+    }
+}
+
+/// The modes that a scheme can change to while it runs: the words of its parameter `mode`.
+pub(super) fn modes(scheme: &str) -> &'static [&'static str] {
+    let params = schemes::find(scheme).map(|entry| (entry.params)()).unwrap_or_default();
+    match params.iter().find(|param| param.name == "mode").map(|param| param.kind) {
+        Some(ParamKind::Choice(words)) => words,
+        _ => &[],
+    }
+}
+
+fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Event> {
+    let Setting { net, icn, ndn, sdn, .. } = *setting;
+    refuse(event, &["node", "action"], "node", notes);
+    let node = event.node.given().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
+    let Some(action) = event.action.required("action", "an event of a node", event.place, notes) else {
+        return Vec::new();
+    };
+    let change = || Event { node: event.node.clone(), action: event.action.clone(), ..Event::default() };
+    if let (Some((name, node)), Action::Stop | Action::Start) = (node, action.value) {
+        if sdn.is_controller(node) {
+            return vec![change()];
+        }
+        notes
+            .wrong(
+                name.place,
+                format!("`{}` is no controller, which alone can stop and start", shortened(name)),
+            )
+            .hint("say the `flow` that it is about, or name the node of the SDN controller");
+        return Vec::new();
+    }
+    if action.value != Action::Reset {
+        notes
+            .wrong(action.place, format!("a node knows no action `{}`", action.word()))
+            .hint("say the `flow` that it is about, or write action = \"reset\"");
+        return Vec::new();
+    }
+    let Some((name, node)) = node else { return Vec::new() };
+    if !icn.knows(Some(node)) && !ndn.knows(node) {
+        let nodes = icn.nodes().chain(ndn.nodes().iter().copied());
+        let known: Vec<&str> = nodes.map(|node| net.nodes[node.index()].as_str()).collect();
+        let nobody = "no flow is sent by name: write network = \"icn\" in one".to_owned();
+        notes
+            .wrong(name.place, format!("`{}` does not route by name", shortened(name)))
+            .maybe(suggestion(name, known.iter().copied()).or(Some(nobody)));
+        return Vec::new();
+    }
+    vec![change()]
+}
+
+/// A route whose names are known and whose next node is a neighbour.
+pub(super) fn route(route: &At<Route>, net: &Net, notes: &mut Notes) -> Option<RouteSpec> {
+    let mut node = |field: &Field<String>, key: &str| -> Option<NodeId> {
+        let name = field.required(key, "a route", route.place, notes)?;
+        net.find_node(name, notes)
+    };
+    let (at, to, via) = (node(&route.at, "at"), node(&route.to, "to"), node(&route.via, "via"));
+    let (at, to, via) = (at?, to?, via?);
+    let name = |id: NodeId| &net.nodes[id.index()];
+    if at == to {
+        notes.wrong(route.place, format!("`{}` needs no route to itself", name(at))).hint("leave it out");
+        return None;
+    }
+    let joined = net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at));
+    if !joined {
+        let place = route.via.given().map_or(route.place, |at| at.place);
+        notes
+            .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
+            .hint("`via` is the next node, not a later one");
+        return None;
+    }
+    Some(RouteSpec { at, to, via })
+}

@@ -1,0 +1,433 @@
+//! Flows of a scenario: copies, receivers, starts drawn from the seed, short flows that arrive at random.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use contract::{FlowId, NodeId, Random, SeriesInfo};
+use sim::Cast;
+use stack::{ndn, stream, tcp};
+use units::{Bytes, Duration, Time};
+
+use super::Trace;
+use super::icn::IcnNet;
+use super::ndn::NdnNet;
+use super::places::{MAX_FLOWS, check_places, nodes, senders};
+use super::sdn::SdnNet;
+use super::transports::{Model, Transport, model};
+use crate::schema::file::{self, File, Flow};
+use crate::schema::ndn::PatternWord;
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::tree::Place;
+use crate::schema::values::{Instant, Senders, Targets};
+use crate::topology::{Net, Paths};
+
+/// Most contents in the catalogues of all consumers together; each takes eight bytes.
+const MAX_CONTENTS: u64 = 50_000_000;
+/// Most receivers of a plan.
+const MAX_RECEIVERS: usize = 1_000_000;
+
+/// What flows are set into.
+pub(super) struct Setting<'a> {
+    pub(super) net: &'a Net,
+    pub(super) icn: &'a IcnNet,
+    pub(super) ndn: &'a NdnNet,
+    /// Where paths in the scenario start.
+    pub(super) folder: &'a Path,
+    pub(super) sdn: &'a SdnNet,
+    pub(super) seed: u64,
+    pub(super) duration: Duration,
+}
+
+/// A flow with its ends.
+pub(super) struct Placed {
+    /// Its table, with every key.
+    pub(super) table: Flow,
+    pub(super) transport: Transport,
+    pub(super) cast: Cast,
+    /// Size on the wire of its data packets.
+    pub(super) packet: Bytes,
+    pub(super) from: NodeId,
+    pub(super) to: Vec<NodeId>,
+}
+
+impl Placed {
+    pub(super) fn name(&self) -> &str {
+        self.table.name.given().map_or("", |name| &name.value)
+    }
+
+    pub(super) fn scheme(&self) -> Option<&str> {
+        self.table.scheme.given().map(|scheme| scheme.0.as_str())
+    }
+}
+
+/// All flows of a scenario.
+#[derive(Default)]
+pub(super) struct Traffic {
+    /// By [`FlowId`].
+    pub(super) flows: Vec<Placed>,
+    /// The groups with their flows.
+    pub(super) groups: Vec<(String, Vec<FlowId>)>,
+    traces: BTreeMap<String, Trace>,
+    ids: BTreeMap<String, FlowId>,
+    /// Names of entries, and of their groups, that were to make flows and did not, because something about them is noted.
+    refused: BTreeSet<String>,
+    /// A refused entry has no name that is known, so that no name is surely unknown.
+    nameless: bool,
+}
+
+impl Traffic {
+    /// Names of flows and of groups.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().map(|(group, _)| group.as_str()).chain(self.ids.keys().map(String::as_str))
+    }
+
+    /// The flow of that name, or all flows of the group of that name.
+    pub(super) fn find(&self, name: &str) -> Option<Vec<FlowId>> {
+        if let Some(id) = self.ids.get(name) {
+            return Some(vec![*id]);
+        }
+        self.groups.iter().find(|(group, _)| group == name).map(|(_, flows)| flows.clone())
+    }
+
+    /// Names of flows.
+    pub(super) fn flow_names(&self) -> impl Iterator<Item = &str> {
+        self.ids.keys().map(String::as_str)
+    }
+
+    pub(super) fn flow(&self, name: &str) -> Option<&Placed> {
+        self.flows.get(self.ids.get(name)?.index())
+    }
+
+    pub(super) fn has_flow(&self, name: &str) -> bool {
+        self.ids.contains_key(name)
+    }
+
+    pub(super) fn has_group(&self, name: &str) -> bool {
+        self.groups.iter().any(|(group, _)| group == name)
+    }
+
+    /// Whether a flow or group of that name is written and was refused: that it is not here needs no second message.
+    pub(super) fn refused(&self, name: &str) -> bool {
+        let entry = name.rsplit_once('.').filter(|(_, copy)| copy.parse::<u32>().is_ok());
+        self.nameless
+            || self.refused.contains(name)
+            || entry.is_some_and(|(entry, _)| self.refused.contains(entry))
+    }
+
+    /// Whether a flow that was refused may offer that series.
+    pub(super) fn may_offer(&self, series: &str) -> bool {
+        let own = [tcp::SERIES, stream::SERIES, stream::VIDEO_SERIES, stream::PLAYER_SERIES]
+            .into_iter()
+            .flatten()
+            .any(|row| row.0 == series);
+        (self.nameless || !self.refused.is_empty()) && (own || !offerers(series).is_empty())
+    }
+
+    /// Who offers a series that these flows do not, for people.
+    pub(super) fn offered_by(&self, series: &str) -> Option<String> {
+        let schemes = offerers(series);
+        // a scheme that is here and offers it nonetheless offers it in routers
+        let here = |scheme: &&str| self.flows.iter().any(|flow| flow.scheme() == Some(*scheme));
+        if let Some(scheme) = schemes.iter().copied().find(here) {
+            return Some(format!(
+                "`{scheme}` offers it in routers by name: write network = \"icn\" in its flow"
+            ));
+        }
+        let names: Vec<String> = schemes.iter().map(|scheme| format!("`{scheme}`")).collect();
+        (!names.is_empty()).then(|| format!("{} would offer it", names.join(", ")))
+    }
+
+    /// Series that the engine measures and that these flows, forwarders and a controller offer.
+    pub(super) fn series(&self, ndn: &NdnNet, sdn: &SdnNet) -> BTreeSet<&'static str> {
+        let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
+        let mut schemes = BTreeSet::new();
+        for flow in &self.flows {
+            match flow.transport {
+                Transport::Tcp => known.extend(tcp::SERIES.iter().map(|row| row.0)),
+                Transport::Stream => known.extend(of_stream(&flow.table).map(|row| row.0)),
+                Transport::Ndn => known.extend(ndn::CONSUMER_SERIES.iter().map(|row| row.0)),
+                Transport::Datagram => {}
+            }
+            schemes.extend(flow.scheme());
+        }
+        for entry in schemes.into_iter().filter_map(schemes::find) {
+            let scheme = entry.scheme.name;
+            let here = |row: &&SeriesInfo| row.2 != "node" || self.routers_know(scheme);
+            known.extend(entry.scheme.series.iter().filter(here).map(|row| row.0));
+        }
+        known.extend(of_forwarders(ndn, sdn).map(|row| row.0));
+        known
+    }
+
+    /// Whether a scheme's part in routers runs: some flow of it is sent by name.
+    fn routers_know(&self, scheme: &str) -> bool {
+        self.flows.iter().any(|flow| flow.cast == Cast::Named && flow.scheme() == Some(scheme))
+    }
+
+    /// What a recorded series is about: `flow`, `receiver`, `port`, `node`, or several of them.
+    pub(super) fn subjects(&self, series: &str, ndn: &NdnNet, sdn: &SdnNet) -> BTreeSet<&'static str> {
+        let schemes: BTreeSet<&str> = self.flows.iter().filter_map(Placed::scheme).collect();
+        let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
+        let video = [stream::VIDEO_SERIES, stream::PLAYER_SERIES];
+        let house = [sim::SERIES, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
+        let house = house.into_iter().chain(video).flatten();
+        let all = house.chain(own).chain(of_forwarders(ndn, sdn));
+        all.filter(|row| row.0 == series).map(|row| row.2).collect()
+    }
+
+    /// Index of the group of that name, which is made where there is none.
+    fn group(&mut self, name: &str) -> usize {
+        self.groups.iter().position(|(group, _)| group == name).unwrap_or_else(|| {
+            self.groups.push((name.to_owned(), Vec::new()));
+            self.groups.len() - 1
+        })
+    }
+
+    fn add(&mut self, flow: Placed, group: usize, place: Place, notes: &mut Notes) {
+        let id = FlowId(self.flows.len() as u32);
+        if self.ids.insert(flow.name().to_owned(), id).is_some() {
+            notes
+                .wrong(place, format!("two flows are called `{}`", shortened(flow.name())))
+                .hint("give each a name of its own, or write count = 2 in one table");
+            return;
+        }
+        self.groups[group].1.push(id);
+        self.flows.push(flow);
+    }
+
+    /// The tables of the flows, then entries for groups without flows; the names of all groups; and frames that files list.
+    pub(super) fn into_tables(self) -> (Vec<Flow>, Vec<String>, BTreeMap<String, Trace>) {
+        let none = self.groups.iter().filter(|(_, flows)| flows.is_empty());
+        let none =
+            none.map(|(name, _)| Flow { name: name.clone().into(), count: 0.into(), ..Flow::default() });
+        let none: Vec<Flow> = none.collect();
+        let tables = self.flows.into_iter().map(|flow| flow.table).chain(none).collect();
+        (tables, self.groups.into_iter().map(|(name, _)| name).collect(), self.traces)
+    }
+}
+
+/// Series that the machines of a stream offer.
+fn of_stream(table: &Flow) -> impl Iterator<Item = &'static SeriesInfo> {
+    let video = table.source.given().into_iter().flat_map(|_| stream::VIDEO_SERIES);
+    let player = table.player.given().into_iter().flat_map(|_| stream::PLAYER_SERIES);
+    stream::SERIES.iter().chain(video).chain(player)
+}
+
+/// Series of nodes that forwarders and their parts offer.
+fn of_forwarders<'a>(ndn: &'a NdnNet, sdn: &'a SdnNet) -> impl Iterator<Item = &'static SeriesInfo> + 'a {
+    let table = ndn.table.iter();
+    let parts = table.clone().flat_map(|table| {
+        let (strategy, link) = (table.strategy.given(), table.link.given());
+        [strategy.map(|at| at.0.as_str()), link.map(|at| at.0.as_str())]
+    });
+    let parts = parts.flatten().chain(sdn.app());
+    let own = parts.filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
+    table.flat_map(|_| ndn::SERIES).chain(own.filter(|row| row.2 == "node"))
+}
+
+/// Schemes that have a series of their own of that name.
+fn offerers(series: &str) -> Vec<&'static str> {
+    let offers = |entry: &schemes::Entry| entry.scheme.series.iter().any(|row| row.0 == series);
+    schemes::catalogue().into_iter().filter(offers).map(|entry| entry.scheme.name).collect()
+}
+
+/// All flows.
+pub(super) fn build(file: &File, setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
+    let tables = file.flows.items();
+    let mut traffic = made(tables, setting, paths, notes);
+    traffic.nameless = file.flows.is_wrong() || tables.iter().any(|table| table.name.is_wrong());
+    for table in tables {
+        let Some(name) = table.name.given() else { continue };
+        let copied = traffic.has_flow(name) || traffic.has_flow(&format!("{}.1", name.value));
+        let group = table.group.given().map_or(name.value.as_str(), |group| &group.value);
+        // nothing arrives where too few flows are drawn, and nothing is sent by none
+        let none =
+            table.count.given().is_some_and(|count| count.value == 0) || table.arrivals.given().is_some();
+        let idle = none && traffic.has_group(group);
+        if !copied && !idle {
+            traffic.refused.extend([name.value.clone(), group.to_owned()]);
+        }
+    }
+    traffic
+}
+
+/// Those that can be made; the others are noted.
+fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
+    let mut traffic = Traffic::default();
+    let mut next_pair = 1;
+    let mut receivers = 0;
+    let mut contents = 0;
+    let mut names = BTreeSet::new();
+    for table in tables {
+        let none = table.count.given().is_some_and(|count| count.value == 0);
+        if none && table.scheme.is_missing() && table.source.is_missing() {
+            // an entry without flows needs no machine
+            if let Some(name) = table.name.required("name", "a flow", table.place, notes) {
+                traffic.group(&table.group.or(name.value.clone()));
+            }
+            continue;
+        }
+        let Some(model) = model(table, Some(setting.net), setting.ndn, setting.folder, notes) else {
+            check_places(table, setting.net, paths, notes);
+            continue;
+        };
+        let group = traffic.group(&table.group.or(model.name.value.clone()));
+        if !names.insert(model.name.value.clone()) {
+            notes
+                .wrong(model.name.place, format!("two flows are called `{}`", shortened(model.name)))
+                .hint("give each a name of its own, or write count = 2 in one table");
+            continue;
+        }
+        let Ok(senders) = senders(table, setting.net, notes) else { continue };
+        let copies = table.count.or(senders.len().max(1) as u32);
+        let times = match &table.arrivals {
+            Field::Given(arrivals) => match arrivals_of(table, &model, arrivals, setting, notes) {
+                Some(times) => Some(times),
+                None => continue,
+            },
+            _ => None,
+        };
+        let total = traffic.flows.len() + times.as_ref().map_or(copies as usize, Vec::len);
+        if total > MAX_FLOWS {
+            notes
+                .wrong(table.place, format!("{total} flows are too many"))
+                .hint(format!("at most {MAX_FLOWS}"));
+            break;
+        }
+        // arrivals from one sender share a pair of hosts; each copy has its own
+        let mut place = None;
+        for i in 0..times.as_ref().map_or(copies, |times| times.len() as u32) {
+            if place.is_none() || times.is_none() || senders.len() > 1 {
+                let sender = senders.get(i as usize % senders.len().max(1)).copied();
+                place = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
+            }
+            let Some((from, to)) = place.clone() else { break };
+            let (members, targets): (Vec<NodeId>, Vec<_>) = to.into_iter().unzip();
+            if model.cast == Cast::Named
+                && !setting.icn.reach(table, from, &members, setting.net, paths, notes)
+            {
+                break;
+            }
+            if model.transport == Transport::Ndn && !setting.ndn.reach(table, from, setting.net, notes) {
+                break;
+            }
+            if let Some(consumer) = model.table.consumer.given()
+                && consumer.pattern.or(PatternWord::Sequential) == PatternWord::Zipf
+            {
+                contents += u64::from(consumer.contents.or(0));
+                if contents > MAX_CONTENTS {
+                    let place = table.consumer.given().map_or(table.place, |at| at.place);
+                    notes
+                        .wrong(place, format!("the catalogues of all consumers have {contents} contents"))
+                        .hint(format!("at most {MAX_CONTENTS}: take fewer contents of more segments"));
+                    return traffic;
+                }
+            }
+            receivers += members.len();
+            if receivers > MAX_RECEIVERS {
+                notes
+                    .wrong(table.place, format!("{receivers} receivers are too many"))
+                    .hint(format!("at most {MAX_RECEIVERS}"));
+                return traffic;
+            }
+            let alone = copies == 1 && times.is_none();
+            let name =
+                if alone { model.name.value.clone() } else { format!("{}.{}", model.name.value, i + 1) };
+            let mut own = Flow {
+                place: table.place,
+                from: Senders(vec![setting.net.nodes[from.index()].clone().into()]).into(),
+                start: Instant(start_of(table, &name, setting)).into(),
+                stop: table.stop.clone().filled(Instant(Time::NEVER)),
+                group: traffic.groups[group].0.clone().into(),
+                name: Field::Given(At { value: name, place: model.name.place }),
+                ..model.table.clone()
+            };
+            if let Some(times) = &times {
+                let (at, size) = times[i as usize];
+                (own.start, own.stop) = (Instant(at).into(), Instant(Time::NEVER).into());
+                own.size = size.into();
+            }
+            if model.transport != Transport::Ndn {
+                own.to = Targets { list: targets, listed: model.cast != Cast::Unicast }.into();
+            }
+            let Model { transport, cast, packet, .. } = model;
+            let flow = Placed { table: own, transport, cast, packet, from, to: members };
+            traffic.add(flow, group, model.name.place, notes);
+        }
+        traffic.traces.extend(model.trace);
+    }
+    traffic
+}
+
+/// When a copy starts: uniformly in `start` to `start` + `start_spread`, from the stream "start" of the flow.
+fn start_of(table: &Flow, name: &str, setting: &Setting<'_>) -> Time {
+    let start = table.start.or(Instant(Time::ZERO)).0;
+    let spread = table.start_spread.or(Duration::ZERO);
+    if spread == Duration::ZERO || start == Time::NEVER {
+        return start;
+    }
+    let mut draw = Random::new(setting.seed, &format!("flow.{name}"), "start");
+    // a scenario writes instants up to 10⁹ s
+    (start + Duration::from_nanos(draw.below(spread.as_nanos())))
+        .min(Time::from_nanos(1_000_000_000_000_000_000))
+}
+
+/// Starts and sizes of the flows of `arrivals`: gaps are exponential from the stream "arrivals" of the entry's name, sizes
+/// are from its stream "sizes". `None` when something is noted.
+fn arrivals_of(
+    table: &Flow,
+    model: &Model<'_>,
+    arrivals: &file::Arrivals,
+    setting: &Setting<'_>,
+    notes: &mut Notes,
+) -> Option<Vec<(Time, Bytes)>> {
+    let of = "`arrivals`";
+    let rate = arrivals.rate.required("rate", of, arrivals.place, notes).map(|at| at.value);
+    let size = arrivals.size.required("size", of, arrivals.place, notes).map(|at| at.value);
+    for (key, written) in [
+        ("count", table.count.given().map(|at| at.place)),
+        ("size", table.size.given().map(|at| at.place)),
+        ("rate", table.rate.given().map(|at| at.place)),
+        ("start_spread", table.start_spread.given().map(|at| at.place)),
+        ("churn", table.churn.given().map(|at| at.place)),
+    ] {
+        if let Some(place) = written {
+            notes
+                .wrong(place, format!("`{key}` and `arrivals` do not go together"))
+                .hint("write one of them");
+        }
+    }
+    let (rate, size) = (rate?, size?);
+    if model.transport != Transport::Tcp {
+        notes
+            .wrong(arrivals.place, "`arrivals` are short TCP flows")
+            .hint("take a scheme that runs over TCP");
+        return None;
+    }
+    let start = table.start.or(Instant(Time::ZERO)).0;
+    let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
+    let max = arrivals.count.or(u32::MAX) as usize;
+    let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(max as f64);
+    if expected > MAX_FLOWS as f64 / 2.0 && max > MAX_FLOWS {
+        notes
+            .wrong(arrivals.place, format!("about {expected:.0} flows would arrive"))
+            .hint(format!("at most {} are expected to; `count` bounds them", MAX_FLOWS / 2));
+        return None;
+    }
+    let path = format!("flow.{}", model.name.value);
+    let mut gaps = Random::new(setting.seed, &path, "arrivals");
+    let mut sizes = Random::new(setting.seed, &path, "sizes");
+    let mut list = Vec::new();
+    let mut at = start;
+    loop {
+        at += Duration::from_secs_f64(gaps.exponential(1.0 / rate));
+        if at >= stop || list.len() == max || list.len() > MAX_FLOWS {
+            return Some(list);
+        }
+        let drawn = match arrivals.size_shape.given() {
+            Some(shape) => sizes.pareto(size.as_f64(), shape.value).clamp(1.0, 1e15) as u64,
+            None => size.as_u64(),
+        };
+        list.push((at, Bytes::new(drawn)));
+    }
+}

@@ -1,0 +1,164 @@
+//! Links with their queues, sizes in bandwidth-delay products resolved.
+
+use std::collections::BTreeMap;
+
+use contract::NodeId;
+use sim::Cast;
+use stack::queue::DisciplineSpec;
+use units::{Bytes, Duration};
+
+use super::flows::Placed;
+use super::ndn::NdnNet;
+use crate::schema::file::{Link, Port};
+use crate::schema::queue::Queue;
+use crate::schema::read::{At, Field, Notes};
+use crate::schema::values::{Buffer, Ends, MarkAbove};
+use crate::topology::{Net, NetLink, NetPort, Paths, PortIndex};
+
+/// What passes a port: the longest round trip of its flows without queues, and their largest packet.
+#[derive(Clone, Copy, Default)]
+struct Passing {
+    round_trip: Duration,
+    packet: Bytes,
+}
+
+/// The links of a network.
+///
+/// A buffer of k bdp holds k · rate · RTT / packet size packets, rounded up: RTT is the longest propagation round trip of
+/// the flows whose data or acknowledgements pass the port, the packet the largest of theirs. Where no flow passes, it is
+/// those of any flow.
+pub(super) fn build(
+    net: &Net,
+    flows: &[Placed],
+    ndn: &NdnNet,
+    paths: &mut Paths<'_>,
+    notes: &mut Notes,
+) -> Vec<Link> {
+    let relative = |port: &NetPort| matches!(port.buffer, Buffer::Bdp(_));
+    let passing = if net.links.iter().any(|link| relative(&link.forward) || relative(&link.backward)) {
+        passing(net, flows, ndn, paths)
+    } else {
+        BTreeMap::new()
+    };
+    let any = passing.values().fold(Passing::default(), |max, one| max.max(*one));
+    let mut told = Vec::new();
+    let mut limit = |index: PortIndex, port: &NetPort| {
+        let Buffer::Bdp(factor) = port.buffer else { return port.buffer };
+        let seen = passing.get(&index).copied().unwrap_or(any);
+        let packets = bdp(factor, port, seen);
+        if packets > 1e7 && !told.contains(&port.place) {
+            told.push(port.place);
+            notes
+                .wrong(port.place, format!("{factor} bdp are {packets:.0} packets here"))
+                .hint("at most 10000000 packets; lower the rate or the delay");
+        }
+        Buffer::Packets(packets.min(1e7) as u32)
+    };
+    let links = net.links.iter().enumerate();
+    links
+        .map(|(i, link)| {
+            let limits = [limit(2 * i, &link.forward), limit(2 * i + 1, &link.backward)];
+            table(link, limits, net)
+        })
+        .collect()
+}
+
+/// The table of a link whose directions have these limits.
+fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
+    let (forward, backward) = (&link.forward, &link.backward);
+    let name = |node: NodeId| net.nodes[node.index()].clone().into();
+    let alike = NetPort { buffer: limits[1], place: forward.place, ..backward.clone() }
+        == NetPort { buffer: limits[0], ..forward.clone() };
+    Link {
+        name: link.name.clone().into(),
+        ends: Ends(name(link.ends.0), name(link.ends.1)).into(),
+        rate: forward.rate.into(),
+        delay: forward.delay.into(),
+        loss: forward.loss.into(),
+        buffer: limits[0].into(),
+        queue: queue(&forward.discipline, &None),
+        mark_above: forward.mark_above.into(),
+        classes: classes(&forward.classes, &[]),
+        // what this direction lacks and the other has is taken away
+        backward: (!alike)
+            .then(|| Port {
+                rate: backward.rate.into(),
+                delay: backward.delay.into(),
+                loss: backward.loss.into(),
+                buffer: limits[1].into(),
+                queue: queue(&backward.discipline, &forward.discipline),
+                mark_above: backward
+                    .mark_above
+                    .or(forward.mark_above)
+                    .map(|_| MarkAbove(backward.mark_above))
+                    .into(),
+                classes: classes(&backward.classes, &forward.classes),
+                ..Port::default()
+            })
+            .into(),
+        ..Link::default()
+    }
+}
+
+/// A queue discipline, where this direction or the `other` has one.
+fn queue(discipline: &Option<DisciplineSpec>, other: &Option<DisciplineSpec>) -> Field<Queue> {
+    discipline.as_ref().or(other.as_ref()).map(|_| Queue(discipline.clone())).into()
+}
+
+/// The weights of classes, where this direction or the `other` has any.
+fn classes(weights: &[u32], other: &[u32]) -> Field<Vec<At<u32>>> {
+    if weights.is_empty() && other.is_empty() { Field::Missing } else { Field::list(weights.iter().copied()) }
+}
+
+impl Passing {
+    fn max(self, other: Self) -> Self {
+        Self { round_trip: self.round_trip.max(other.round_trip), packet: self.packet.max(other.packet) }
+    }
+}
+
+/// Packets of `factor` bandwidth-delay products.
+fn bdp(factor: f64, port: &NetPort, seen: Passing) -> f64 {
+    let packet = if seen.packet == Bytes::ZERO { 1500.0 } else { seen.packet.as_f64() };
+    let packets = factor * port.rate.as_bps_f64() * seen.round_trip.as_secs_f64() / (8.0 * packet);
+    // a product that is whole but for the last bits of a float is whole
+    let nearest = packets.round();
+    if (packets - nearest).abs() < 1e-6 * nearest.max(1.0) { nearest } else { packets.ceil() }
+}
+
+/// What passes each port that is passed.
+fn passing(net: &Net, flows: &[Placed], ndn: &NdnNet, paths: &mut Paths<'_>) -> BTreeMap<PortIndex, Passing> {
+    debug_assert!(flows.iter().all(|flow| flow.from.index() < net.nodes.len()), "nodes of flows are checked");
+    let mut ports: BTreeMap<PortIndex, Passing> = BTreeMap::new();
+    for flow in flows {
+        let packet = flow.packet;
+        if let Some(prefix) = flow.table.prefix.given() {
+            // to the nearest producer and back the same way
+            let mut routes: Vec<Vec<PortIndex>> = Vec::new();
+            routes.extend(ndn.servers(prefix).iter().filter_map(|node| paths.way(flow.from, *node)));
+            let Some(way) = routes.into_iter().min_by_key(|way| paths.length(way)) else { continue };
+            let back: Vec<PortIndex> = way.iter().map(|port| port ^ 1).collect();
+            let seen = Passing { round_trip: paths.length(&way) + paths.length(&back), packet };
+            for port in way.into_iter().chain(back) {
+                let entry = ports.entry(port).or_default();
+                *entry = entry.max(seen);
+            }
+        }
+        for &receiver in &flow.to {
+            let back = paths.way(receiver, flow.from);
+            let there = if flow.cast != Cast::Unicast {
+                // a tree, grown by the engine or by name routers, follows the receivers' ways to the source in reverse
+                back.as_ref().map(|way| way.iter().map(|port| port ^ 1).collect())
+            } else {
+                paths.way(flow.from, receiver)
+            };
+            let (Some(there), Some(back)) = (there, back) else { continue };
+            let there: Vec<PortIndex> = there;
+            let seen = Passing { round_trip: paths.length(&there) + paths.length(&back), packet };
+            for port in there.into_iter().chain(back) {
+                let entry = ports.entry(port).or_default();
+                *entry = entry.max(seen);
+            }
+        }
+    }
+    ports
+}
