@@ -6,6 +6,8 @@
 //! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`, the part in an SDN controller is `App` with
 //! `app(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
 
+use std::sync::LazyLock;
+
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx,
@@ -140,6 +142,7 @@ registry! {
 // registry: end
 
 /// A row of the catalogue.
+#[derive(Clone, Copy)]
 pub struct Entry {
     /// Its catalogue entry.
     pub scheme: Scheme,
@@ -183,7 +186,9 @@ pub enum Build {
 
 /// The scheme called `name`.
 pub fn find(name: &str) -> Option<Entry> {
-    catalogue().into_iter().find(|entry| entry.scheme.name == name)
+    static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(catalogue);
+    let at = CATALOGUE.binary_search_by_key(&name, |entry| entry.scheme.name).ok()?;
+    Some(CATALOGUE[at])
 }
 
 /// Templates of new schemes, one folder per kind. They are compiled and tested, and are not in the catalogue.
