@@ -134,7 +134,9 @@ def named_data():
     kept = ROOT / "out" / "named-data" / "measurements"
     done = papers.reproduce("named-data", jobs=os.cpu_count() or 1, out=kept)
     for name, figure in done.figures.items():
-        framed(f"named-data-{name}.svg", 900, 641, [part(figure.svg, 20, 12, 860, 617)])
+        wide, high = size_of(figure.svg)
+        drawn = part(figure.svg, 20, 12, 860, 860 * high / wide)
+        framed(f"named-data-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
     page = ROOT / "docs" / "named-data-comparison.md"
     text = page.read_text(encoding="utf-8")
     for name, columns in COMPARED.items():

@@ -40,7 +40,7 @@ def test_every_scheme_for_named_data_is_compared():
     known = {row["name"] for row in catalogue.schemes() if "ndn" in row["families"]}
     compared = {way.scheme for way in scenarios.WAYS.values() if way.scheme}
     assert compared == known
-    assert len(compared) == 20
+    assert len(compared) == 21
 
 
 def test_a_scheme_with_a_controller_has_one():

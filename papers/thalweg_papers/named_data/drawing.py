@@ -33,8 +33,8 @@ def sheet(count: int) -> tuple[Figure, Axes, list[Axes]]:
     from matplotlib.figure import Figure
 
     with rc_context(style()):
-        figure = Figure(figsize=(9.2, 6.6))
-        grid = figure.add_gridspec(2, count, height_ratios=[1.25, 1])
+        figure = Figure(figsize=(9.2, 7.6))
+        grid = figure.add_gridspec(2, count, height_ratios=[1, 1.1])
         wide = figure.add_subplot(grid[0, :])
         narrow = [figure.add_subplot(grid[1, place]) for place in range(count)]
     return figure, wide, narrow

@@ -99,7 +99,9 @@ def paths(variant: str, _scale: Scale) -> Tree:
         if one["name"] in ("261", "p2"):
             one["delay"] = "30 ms"
     title = f"ndnSieve paper, ways that differ: {variant}"
-    tree = with_links(PATHS[variant], title, DURATION_S, links, {1: ["p1", "p2"]}, STARTS_S["two ways"])
+    # best_route retransmits to the second producer, which would be a second source
+    nodes = ["p1"] if variant == "CCTCP, one way" else ["p1", "p2"]
+    tree = with_links(PATHS[variant], title, DURATION_S, links, {1: nodes}, STARTS_S["two ways"])
     if PATHS[variant].scheme == "cctcp":
         tree["record"] = recording(f"{EVERY_S * 1e3:g} ms", "sources")
     return tree
@@ -264,11 +266,21 @@ def state(samples: Samples) -> Measured:
     }
 
 
+def _of_ecp(samples: Samples, *keys: str) -> Measured:
+    runs = samples[Key.LOAD, "ECP"]
+    return {key: Quantity(tuple(float(run[key]) for run in runs)) for key in keys}
+
+
 @measure(Key.LOAD)
 def level(samples: Samples) -> Measured:
-    """Interests and Data that wait under ECP when the bottleneck falls to 3 Mbit/s, and the level in the Data."""
-    runs = samples[Key.LOAD, "ECP"]
-    return {key: Quantity(tuple(float(run[key]) for run in runs)) for key in ("interests", "data", "level")}
+    """The level in Data under ECP when the bottleneck falls to 3 Mbit/s."""
+    return _of_ecp(samples, "level")
+
+
+@measure(Key.LOAD)
+def waiting(samples: Samples) -> Measured:
+    """Interests and Data that wait under ECP when the bottleneck falls to 3 Mbit/s."""
+    return _of_ecp(samples, "interests", "data")
 
 
 @measure(Key.THREE_FLOWS, Key.ONE_PATH)
