@@ -116,8 +116,8 @@ if TYPE_CHECKING:
         mark_above: int | bool | None
         classes: Iterable[int] | None
 
-    class NodeTableKeys(TypedDict, total=False):
-        """Keys of `NodeTable`."""
+    class NetworkNodeKeys(TypedDict, total=False):
+        """Keys of `NetworkNode`."""
 
         x: float | None
         y: float | None
@@ -272,8 +272,8 @@ if TYPE_CHECKING:
         live: bool | None
         drop_after: str | None
 
-    class TargetTableKeys(TypedDict, total=False):
-        """Keys of `TargetTable`."""
+    class MemberKeys(TypedDict, total=False):
+        """Keys of `Member`."""
 
         start: str | None
         stop: str | None
@@ -498,7 +498,7 @@ class Random(Part):
 
     Nodes: `n1`, `n2` … A link is named after its two nodes, such as `n1-n4`.
 
-    - `nodes` (whole number or list of text or `NodeTable`): Number of nodes.
+    - `nodes` (whole number or list of text or `NetworkNode`): Number of nodes.
     - `degree` (number): Mean number of links per node.
     - `edges` (whole number): Number of links, instead of `degree`.
     - `seed` (whole number): Seed of the graph; the seed of the run does not change it. Default: 1.
@@ -528,8 +528,8 @@ class GraphML(Part):
 class Custom(Part):
     """Nodes and links as listed, with their own names.
 
-    - `nodes` (whole number or list of text or `NodeTable`): The nodes, by name; default: those that the links
-      name.
+    - `nodes` (whole number or list of text or `NetworkNode`): The nodes, by name; default: those that the
+      links name.
     - `links` (list of `Link`): The links.
     """
 
@@ -620,7 +620,7 @@ class Port(Part):
         super().__init__(keys)
 
 
-class NodeTable(Part):
+class NetworkNode(Part):
     """A node and its position in pictures.
 
     - `name` (text): Its name.
@@ -628,7 +628,7 @@ class NodeTable(Part):
     - `y` (number): Vertical position, from 0 (top) to 1 (bottom).
     """
 
-    def __init__(self, name: str, **keys: Unpack[NodeTableKeys]) -> None:
+    def __init__(self, name: str, **keys: Unpack[NetworkNodeKeys]) -> None:
         super().__init__({"name": name, **keys})
 
 
@@ -850,8 +850,8 @@ class Flow(Part):
       scheme of a stream, the frames that the stream carries.
     - `from_` (text or list of text): The sender's node. With a list of nodes, or a pattern such as "leaf*",
       each copy takes the next node; the default of `count` is then the number of nodes.
-    - `to` (text or list of text or `TargetTable`): The receiver's node; or a group: a list of nodes or
-      patterns such as "leaf*". Not with `network = "ndn"`.
+    - `to` (text or list of text or `Member`): The receiver's node; or a group: a list of nodes or patterns
+      such as "leaf*". Not with `network = "ndn"`.
     - `multicast` (true or false): Send to a group along a multicast tree. Default: true if `to` is a list or
       `network = "icn"`.
     - `network` (`ip`, `icn`, `ndn`): Routing of its packets. With "ndn" the sender is a consumer of named
@@ -931,7 +931,7 @@ class Source(Part):
         super().__init__({"kind": kind, **keys})
 
 
-class TargetTable(Part):
+class Member(Part):
     """A receiver of a group with its own join and leave times.
 
     - `node` (text): Its node, or a pattern such as "leaf*".
@@ -940,7 +940,7 @@ class TargetTable(Part):
     - `churn` (`Churn`): It leaves and joins at random times.
     """
 
-    def __init__(self, node: str, **keys: Unpack[TargetTableKeys]) -> None:
+    def __init__(self, node: str, **keys: Unpack[MemberKeys]) -> None:
         super().__init__({"node": node, **keys})
 
 

@@ -16,7 +16,7 @@ use super::network::{Sizes, served, sizes};
 use super::{Ids, changed};
 use crate::resolve::params::PartParams;
 use crate::resolve::{Resolved, Trace};
-use crate::schema::file::{Churn, File, Flow, NetworkWord, Source, SourceWord, TargetTable};
+use crate::schema::file::{Churn, File, Flow, Member, NetworkWord, Source, SourceWord};
 use crate::schema::ndn::{Consumer, PatternWord};
 use crate::schema::params::Params;
 use crate::schema::read::{At, Field};
@@ -107,7 +107,7 @@ fn flow(
 }
 
 /// A receiver without times is one for the whole run.
-fn receiver(target: &TargetTable, ids: &Ids<'_>) -> ReceiverSpec {
+fn receiver(target: &Member, ids: &Ids<'_>) -> ReceiverSpec {
     ReceiverSpec {
         node: ids.node(target.node.known()),
         start: target.start.or(Instant(Time::ZERO)).0,

@@ -89,7 +89,7 @@ impl<'a> Ids<'a> {
     }
 }
 
-fn nodes(topology: &Topology) -> &[At<crate::schema::file::NodeTable>] {
+fn nodes(topology: &Topology) -> &[At<crate::schema::file::NetworkNode>] {
     match topology.nodes.known() {
         Nodes::List(list) => list,
         Nodes::Count(_) => &[],

@@ -27,7 +27,7 @@ use sim::{Metric, RouteSpec};
 use stack::stream::FrameType;
 use units::Duration;
 
-use crate::schema::file::{File, Kind, NodeTable, Record, Route, Routing, Topology};
+use crate::schema::file::{File, Kind, NetworkNode, Record, Route, Routing, Topology};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::renames::unknown;
 use crate::schema::settings::Setting;
@@ -131,11 +131,11 @@ pub(crate) fn build(
     if notes.count() > 0 {
         return None;
     }
-    let nodes = net.nodes.iter().zip(&net.positions).map(|(name, (x, y))| NodeTable {
+    let nodes = net.nodes.iter().zip(&net.positions).map(|(name, (x, y))| NetworkNode {
         name: name.clone().into(),
         x: rounded(*x).into(),
         y: rounded(*y).into(),
-        ..NodeTable::default()
+        ..NetworkNode::default()
     });
     let topology = Topology {
         kind: Kind::Custom.into(),

@@ -7,7 +7,7 @@ use contract::NodeId;
 use units::Time;
 
 use super::churn::{check_churn, churn};
-use crate::schema::file::{self, Flow, NetworkWord, TargetTable};
+use crate::schema::file::{self, Flow, Member, NetworkWord};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Place;
 use crate::schema::values::Instant;
@@ -90,7 +90,7 @@ pub(super) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes
 }
 
 /// A receiver: its node and its table, which has times where they are not those of the run.
-pub(super) type Receiver = (NodeId, At<TargetTable>);
+pub(super) type Receiver = (NodeId, At<Member>);
 
 /// Sender's node and receivers of the next copy; `None` when something is noted.
 pub(super) fn nodes(
@@ -101,7 +101,7 @@ pub(super) fn nodes(
     paths: &Paths<'_>,
     notes: &mut Notes,
 ) -> Option<(NodeId, Vec<Receiver>)> {
-    let plain = |node| (node, TargetTable { node: net.name(node), ..TargetTable::default() }.into());
+    let plain = |node| (node, Member { node: net.name(node), ..Member::default() }.into());
     let dumbbell = net.node("left1").is_some() && net.node("router_left").is_some();
     let pair = |n: u32| Some((net.node(&format!("left{n}"))?, net.node(&format!("right{n}"))?));
     // the host on the other side of a dumbbell
@@ -152,7 +152,7 @@ pub(super) fn nodes(
 fn receivers(
     table: &Flow,
     from: NodeId,
-    targets: &[At<file::TargetTable>],
+    targets: &[At<file::Member>],
     net: &Net,
     notes: &mut Notes,
 ) -> Option<Vec<Receiver>> {
@@ -195,7 +195,7 @@ fn receivers(
             }
             let own = target.churn.given().map(|at| Arc::new(churn(at)));
             let churn = own.or_else(|| shared.clone().filter(|_| !always.contains(&node)));
-            let mut table = TargetTable { node: net.name(node), ..TargetTable::default() };
+            let mut table = Member { node: net.name(node), ..Member::default() };
             if start > Time::ZERO || stop < Time::NEVER || churn.is_some() {
                 table.start = target.start.clone().filled(Instant(start));
                 table.stop = target.stop.clone().filled(Instant(stop));

@@ -12,7 +12,7 @@ use super::churn::{check_churn, churn, refuse_both};
 use super::ndn::NdnNet;
 use super::params::{out_of_band, params};
 use super::{Trace, consumers, emulation, linux, video};
-use crate::schema::file::{Flow, NetworkWord, Source, SourceWord, Stream, TargetTable};
+use crate::schema::file::{Flow, Member, NetworkWord, Source, SourceWord, Stream};
 use crate::schema::read::{At, Field, Notes};
 use crate::schema::tcp::{LikeWord, Tcp};
 use crate::schema::values::SchemeName;
@@ -419,6 +419,6 @@ fn datagrams(source: &Source, notes: &mut Notes) -> Option<Source> {
     (notes.count() == before).then(|| Source { fixed, ..source.clone() })
 }
 
-pub(super) fn is_pattern(target: &At<TargetTable>) -> bool {
+pub(super) fn is_pattern(target: &At<Member>) -> bool {
     target.node.given().is_some_and(|name| name.contains('*'))
 }

@@ -141,7 +141,7 @@ tables! {
     }
 
     /// A node and its position in pictures.
-    pub(crate) struct NodeTable = "a node" {
+    pub(crate) struct NetworkNode = "a node" {
         /// Its name.
         name: String,
         /// Horizontal position, from 0 (left) to 1 (right).
@@ -271,7 +271,7 @@ tables! {
     }
 
     /// A receiver of a group with its own join and leave times.
-    pub(crate) struct TargetTable = "a receiver" {
+    pub(crate) struct Member = "a receiver" {
         /// Its node, or a pattern such as "leaf*".
         node: String,
         /// Join time. Default: 0 s.

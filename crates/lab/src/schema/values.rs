@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use units::{Bytes, Duration, Time, UnitText};
 
 use crate::schema::bounds::within;
-use crate::schema::file::{NodeTable, TargetTable};
+use crate::schema::file::{Member, NetworkNode};
 use crate::schema::read::{At, Field, MAX, Notes, Read, kind_of, mismatch, nearest, shortened, suggestion};
 use crate::schema::tree::{Entry, Node, Value};
 
@@ -186,7 +186,7 @@ impl Read for Ends {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Nodes {
     Count(u32),
-    List(Vec<At<NodeTable>>),
+    List(Vec<At<NetworkNode>>),
 }
 
 impl Read for Nodes {
@@ -204,12 +204,12 @@ impl Read for Nodes {
                 for item in items.iter() {
                     let place = item.place;
                     let node = match &item.value {
-                        Value::Text(name) => Some(NodeTable {
+                        Value::Text(name) => Some(NetworkNode {
                             place,
                             name: Field::Given(At { value: name.to_string(), place }),
-                            ..NodeTable::default()
+                            ..NetworkNode::default()
                         }),
-                        Value::Table(_) => NodeTable::read(item, notes),
+                        Value::Table(_) => NetworkNode::read(item, notes),
                         _ => {
                             notes
                                 .wrong(place, format!("expected a node, found {}", kind_of(item)))
@@ -233,7 +233,7 @@ impl Read for Nodes {
         }
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = NodeTable::schema(generator);
+        let table = NetworkNode::schema(generator);
         json_schema!({ "anyOf": [
             { "type": "integer", "minimum": 1, "maximum": MAX },
             { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
@@ -284,7 +284,7 @@ impl Read for Senders {
 /// One receiver, or a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Targets {
-    pub(crate) list: Vec<At<TargetTable>>,
+    pub(crate) list: Vec<At<Member>>,
     /// Whether it was written as a list.
     pub(crate) listed: bool,
 }
@@ -313,7 +313,7 @@ impl Read for Targets {
         if self.listed || list.len() != 1 { list.into() } else { list.remove(0) }
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = TargetTable::schema(generator);
+        let table = Member::schema(generator);
         json_schema!({ "anyOf": [
             { "type": "string" },
             { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
@@ -321,15 +321,13 @@ impl Read for Targets {
     }
 }
 
-fn target(item: &Node, notes: &mut Notes) -> Option<At<TargetTable>> {
+fn target(item: &Node, notes: &mut Notes) -> Option<At<Member>> {
     let place = item.place;
     let value = match &item.value {
-        Value::Text(name) => TargetTable {
-            place,
-            node: Field::Given(At { value: name.to_string(), place }),
-            ..TargetTable::default()
-        },
-        _ => TargetTable::read(item, notes)?,
+        Value::Text(name) => {
+            Member { place, node: Field::Given(At { value: name.to_string(), place }), ..Member::default() }
+        }
+        _ => Member::read(item, notes)?,
     };
     Some(At { value, place })
 }

@@ -13,7 +13,7 @@ use units::{Bytes, Duration, Time};
 
 use crate::Plan;
 use crate::resolve::params::out_of_band;
-use crate::schema::file::{Action, Event, File, Flow, Link, TargetTable};
+use crate::schema::file::{Action, Event, File, Flow, Link, Member};
 use crate::schema::ndn::Prefix;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Place;
@@ -275,7 +275,7 @@ impl Whole<'_> {
     }
 
     /// Whether a join or leave refers to the node of a receiver.
-    fn is_about(&self, event: &Event, target: &TargetTable) -> bool {
+    fn is_about(&self, event: &Event, target: &Member) -> bool {
         let (Some(node), Some(name)) = (event.node.given(), target.node.given()) else { return false };
         let id = self.net.node(node);
         id.is_some_and(|id| self.net.matching(name).contains(&id))
