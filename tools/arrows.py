@@ -24,6 +24,7 @@ LEFT = {
     "live": {"units", "contract", "wire", "stack", "schemes"},
     "thalweg-quic": {"units", "contract", "schemes"},
     "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "live"},
+    "stack-quinn": {"units", "contract", "thalweg-quic"},
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
     "python": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab", "tables"},
@@ -32,7 +33,7 @@ LEFT = {
 
 # Tests may look to the right: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests
 # of `lab`, so that the tests of a scheme are built without it.
-TESTS_LEFT = {"stack": {"schemes"}, "emulate": {"lab"}}
+TESTS_LEFT = {"stack": {"schemes"}, "emulate": {"lab"}, "stack-quinn": {"sim", "stack"}}
 
 # Outside libraries below `lab`: few, and each for a reason that stands here.
 SMALL = {
@@ -55,9 +56,9 @@ KEPT = {
     "tun": {"emulate"},
     "nix": {"emulate", "live", "benches"},
     "blake3": {"live"},
-    "x25519": {"live"},
+    "x25519": {"live", "stack-quinn"},
     "raptorq": {"live"},
-    "quinn": {"live", "thalweg-quic"},
+    "quinn": {"live", "thalweg-quic", "stack-quinn"},
     "socket2": {"live"},
     "getrandom": {"live"},
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Ack, Address, Allowance, Answer, Arrival, Congestion, CongestionControl, Cx, Feedback, Gap, Label,
+    Ack, Address, Allowance, Answer, Arrival, Cause, Congestion, CongestionControl, Cx, Feedback, Gap, Label,
     ReceiverCx, ReceiverLaw, SenderLaw, Sending, Sent,
 };
 use units::{Bytes, Duration, Time};
@@ -122,9 +122,16 @@ impl<S: SenderLaw, R: ReceiverLaw> CongestionControl for AtSender<S, R> {
         self.receive_at(arrived_at, cx, |receiver, cx| receiver.on_data(&arrival, cx));
     }
 
-    /// The oldest packets in flight are lost, until their bytes are those of the event.
+    /// The oldest packets in flight are lost, until their bytes are those of the event. A mark counts as the loss of the newest packet that arrived
+    /// [RFC3168 §5].
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         self.start(cx);
+        if event.cause == Cause::Mark
+            && let Some((before, _)) = self.newest
+        {
+            let gap = Gap { first_missing: before.seq, packets: 1, before };
+            return self.receive(cx, |receiver, cx| receiver.on_loss(&gap, cx));
+        }
         let (mut lost, mut first_missing, mut packets) = (Bytes::ZERO, None, 0);
         for packet in &mut self.out {
             if lost >= event.bytes {
