@@ -8,19 +8,13 @@ use super::flows::{Setting, Traffic};
 use super::transports::Transport;
 use crate::schema::file::{Action, Event, File, Route};
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
-use crate::topology::{Net, Paths};
+use crate::topology::Net;
 
 /// Most changes of a plan.
 const MAX_CHANGES: usize = 1_000_000;
 
 /// A table for each change, in the order in which they are written.
-pub(super) fn build(
-    file: &File,
-    setting: &Setting<'_>,
-    traffic: &Traffic,
-    paths: &Paths<'_>,
-    notes: &mut Notes,
-) -> Vec<Event> {
+pub(super) fn build(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes: &mut Notes) -> Vec<Event> {
     let net = setting.net;
     let mut list = Vec::new();
     for event in file.events.items() {
@@ -37,9 +31,7 @@ pub(super) fn build(
             ["flow"] => flow(event, net, traffic, notes),
             ["route"] => {
                 let spec = event.route.given().and_then(|route| self::route(route, net, notes));
-                // no route leads over the links of a controller
-                let near = spec.filter(|spec| paths.adjacent(spec.at, spec.via));
-                near.map(|_| Event { route: event.route.clone(), ..Event::default() }).into_iter().collect()
+                spec.map(|_| Event { route: event.route.clone(), ..Event::default() }).into_iter().collect()
             }
             [] if event.node.given().is_some() && event.flow.is_missing() => node(event, setting, notes),
             [] => {
@@ -258,6 +250,15 @@ pub(super) fn route(route: &At<Route>, net: &Net, notes: &mut Notes) -> Option<R
         notes
             .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
             .hint("`via` is the next node, not a later one");
+        return None;
+    }
+    if let Some(controller) = net.apart.filter(|apart| [at, via].contains(apart)) {
+        notes
+            .wrong(
+                route.place,
+                format!("no route leads over a link of the controller `{}`", name(controller)),
+            )
+            .hint("write out_of_band = false under `sdn`: then its links are links of the network");
         return None;
     }
     Some(RouteSpec { at, to, via })

@@ -123,7 +123,7 @@ pub(crate) fn build(
 
     let setting = flows::Setting { net, icn: &icn, ndn: &ndn, sdn: &sdn, folder, seed, duration };
     let traffic = flows::build(file, &setting, &mut paths, notes);
-    let events = events::build(file, &setting, &traffic, &paths, notes);
+    let events = events::build(file, &setting, &traffic, notes);
     let record = record(file, &setting, &traffic, notes);
     expectations::check(file, &setting, &traffic, notes);
     let emulation = emulation::build(file, net, &traffic, notes);

@@ -47,11 +47,6 @@ impl<'a> Paths<'a> {
         self.net.partial || self.part[a.index()] == self.part[b.index()]
     }
 
-    /// Whether a link joins two nodes.
-    pub(crate) fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
-        self.out[a.index()].iter().any(|(_, next)| *next == b.index())
-    }
-
     /// Propagation delay of a port.
     fn delay(&self, port: PortIndex) -> Duration {
         let link = &self.net.links[port / 2];
