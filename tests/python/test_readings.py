@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from copy import deepcopy
 
 import pytest
 
@@ -185,7 +186,7 @@ def test_the_readings_of_a_paper_change_scenarios_that_are_accepted(name):
             assert fed, f"{reading.name}, {option.name}: no claim rests on what it changes"
             experiment = experiments[sorted(keys)[0]]
             for variant in experiment.variants[:: max(1, len(experiment.variants) // 3)]:
-                edited = experiment.tree(variant, Scale())
+                edited = deepcopy(experiment.tree(variant, Scale()))
                 option.change(edited)
                 Scenario.from_tree(edited).plan(1)
 

@@ -116,3 +116,35 @@ fn script<C: contract::CongestionControl>(net: &mut Net<C>, path: Path) {
         other => other,
     });
 }
+
+#[test]
+fn a_retransmission_of_which_a_part_has_arrived_is_not_lost() {
+    let config = Config {
+        sack: true,
+        undo: true,
+        recovery_timer: RecoveryTimer::Impatient,
+        loss_detection: LossDetection::Time,
+        tail_probe: true,
+        reduction: Reduction::Halt,
+        receive_window: Bytes::new(3000),
+        demand: Demand::Finite(Bytes::new(58_001)),
+        ..plain()
+    };
+    let mut law = Fixed::window(36);
+    law.allowance.rate = Rate::from_mbps(1);
+    let mut net = Net::one(&config, law);
+    let data = vec![
+        50, 30, 30, 50, 30, 30, 30, 30, 30, 50, 50, 50, 50, 30, 0, 30, 50, 30, 30, 30, 50, 50, 30, 50, 30,
+        30, 31, 50, 50, 30, 50, 50, 50, 30, 30, 50, 30, 50, 50, 30, 50, 50, 50, 30, 30, 30, 50, 46, 30, 50,
+        0, 30, 30, 30, 30, 50, 30, 30, 50, 30, 30, 50, 50, 30, 0, 30, 30, 0, 30,
+    ];
+    let acks = vec![
+        170, 56, 114, 72, 37, 133, 234, 254, 186, 146, 93, 58, 90, 29, 201, 55, 8, 38, 94, 169, 82, 16, 133,
+        123, 123, 232, 143, 75, 159, 226, 121, 34, 123, 242, 183, 92, 214, 58, 150, 156, 56, 158, 43, 45, 56,
+        24, 251, 220, 174, 63, 88, 50, 204, 1, 235, 235, 1, 69, 51, 169, 75, 54, 1, 12, 56, 250, 66, 96, 32,
+        198, 224, 150, 107, 58, 253, 166, 238, 87,
+    ];
+    script(&mut net, Path { data, acks });
+    net.run(Time::ZERO + Duration::from_secs(100));
+    assert_eq!(net.flows[0].received.goodput_bytes, 58_001);
+}

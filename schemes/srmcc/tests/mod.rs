@@ -41,7 +41,7 @@ fn a_share_from_which_on_the_rate_cannot_fall_is_refused_by_name() {
         assert_eq!(error.name, "gamma");
         let hint = error.hint.expect("it says why");
         assert!(
-            hint.starts_with("it must lie within 0 and 0.333: ") && hint.contains("could no longer fall"),
+            hint.starts_with("it must lie within 0 and 0.333: ") && hint.contains("could not fall"),
             "{hint}"
         );
     }

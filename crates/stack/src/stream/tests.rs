@@ -50,8 +50,11 @@ impl SenderLaw for Told {
     fn wake(&self) -> Time {
         self.alarm
     }
+    fn out_of_band(&self) -> bool {
+        self.control_every > 0
+    }
     fn control(&mut self, after: &Sending, _cx: &mut Cx<'_>) -> Option<Label> {
-        let due = self.control_every > 0 && (after.seq - 1).is_multiple_of(self.control_every);
+        let due = (after.seq - 1).is_multiple_of(self.control_every);
         due.then_some(Label([after.seq, after.bytes_before, after.size.as_u64(), 9]))
     }
     fn on_idle(&mut self, _cx: &mut Cx<'_>) {

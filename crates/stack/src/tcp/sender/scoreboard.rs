@@ -64,10 +64,11 @@ impl Scoreboard {
         at >= self.resent_end
     }
 
-    /// Declares the retransmission of `[start, end)` lost. Returns the number of bytes newly lost.
+    /// Declares the retransmission of `[start, end)` lost if nothing of it has arrived. Returns the number of bytes newly lost.
     pub(super) fn lose_again(&mut self, start: u64, end: u64) -> u64 {
         let known = self.lost_again.iter().any(|piece| piece.0 < end && start < piece.1);
-        if start < self.una || end > self.resent_end || self.has(start) || known {
+        let arrived = self.sacked.bytes_within(start, end) > 0;
+        if start < self.una || end > self.resent_end || arrived || known {
             return 0;
         }
         self.lost_again.push_back((start, end));
