@@ -197,11 +197,7 @@ impl CongestionControl for Bic {
     }
 
     fn ssthresh(&self) -> Bytes {
-        if self.state.threshold == f64::INFINITY {
-            Bytes::UNLIMITED
-        } else {
-            Segments(self.state.threshold.max(1.0)).in_bytes_floor(self.segment)
-        }
+        Segments(self.state.threshold.max(1.0)).in_bytes_floor(self.segment)
     }
 }
 

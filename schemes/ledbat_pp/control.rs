@@ -176,11 +176,7 @@ impl CongestionControl for LedbatPp {
     }
 
     fn ssthresh(&self) -> Bytes {
-        if self.threshold == f64::INFINITY {
-            Bytes::UNLIMITED
-        } else {
-            Segments(self.threshold).in_bytes_floor(self.segment)
-        }
+        Segments(self.threshold).in_bytes_floor(self.segment)
     }
 }
 

@@ -42,11 +42,7 @@ impl Gradual {
 
     /// The threshold in bytes.
     pub fn ssthresh(&self) -> Bytes {
-        if self.threshold == f64::INFINITY {
-            Bytes::UNLIMITED
-        } else {
-            Segments(self.threshold).in_bytes_floor(self.segment)
-        }
+        Segments(self.threshold).in_bytes_floor(self.segment)
     }
 
     fn set(&mut self, window: f64) {

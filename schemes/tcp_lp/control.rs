@@ -193,11 +193,7 @@ impl CongestionControl for TcpLp {
     }
 
     fn ssthresh(&self) -> Bytes {
-        if self.threshold == f64::INFINITY {
-            Bytes::UNLIMITED
-        } else {
-            Segments(self.threshold.max(MIN_WINDOW)).in_bytes_floor(self.segment)
-        }
+        Segments(self.threshold.max(MIN_WINDOW)).in_bytes_floor(self.segment)
     }
 }
 

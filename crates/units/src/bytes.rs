@@ -101,7 +101,8 @@ impl fmt::Display for Bytes {
 pub struct Segments(pub f64);
 
 impl Segments {
-    /// Whole bytes of this many segments of `size`, rounded down.
+    /// Whole bytes of this many segments of `size`, rounded down; [`Bytes::UNLIMITED`] for an infinite number, such as that of a threshold before
+    /// the first loss.
     pub fn in_bytes_floor(self, size: Bytes) -> Bytes {
         Bytes((self.0 * size.0 as f64) as u64)
     }
@@ -115,3 +116,14 @@ impl Segments {
 /// A fraction in 0..=1: a probability, a utilisation, a fairness index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn infinitely_many_segments_are_unlimited() {
+        assert_eq!(Segments(f64::INFINITY).in_bytes_floor(Bytes::new(1460)), Bytes::UNLIMITED);
+        assert_eq!(Segments(2.5).in_bytes_floor(Bytes::new(1001)), Bytes::new(2502));
+    }
+}
