@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates schemes \( -
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export CARGO_TERM_COLOR := never
 
-.PHONY: help setup check test demo bench scheme new-scheme golden registry docs figures requirements interop ci clean
+.PHONY: help setup check test test-programs demo bench scheme new-scheme golden registry docs figures requirements interop ci clean
 
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,8 +22,13 @@ setup: $(VENV)/.installed  ## make .venv, build the core in release mode, instal
 check: $(VENV)/.required  ## formatting, clippy, ruff, types, arrows, registry, citations, words, catalogue; without a release build
 	@$(PY) tools/count.py check
 
-test: setup  ## every test, Rust and Python; sets up by itself
+test:  ## every test, Rust and Python; sets up by itself
+	@$(MAKE) --no-print-directory -j2 setup test-programs
 	@$(PY) tools/count.py test
+
+# Beside the release build, whose last stages occupy one core.
+test-programs: $(VENV)/.made
+	@cargo test --workspace --locked --no-run --quiet
 
 demo: setup  ## reproduce the five papers in short runs: verdicts, and one HTML page of all
 	@$(THALWEG) reproduce --all --quick --out out/demo

@@ -32,7 +32,21 @@ TEST = [
     ("arrows", [PYTHON, "tools/arrows.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("rust tests", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
-    ("python tests", [PYTHON, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "-m", "not wall_clock"]),
+    (
+        "python tests",
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-n",
+            "auto",
+            "--dist",
+            "loadfile",
+            "-m",
+            "not processes and not wall_clock",
+        ],
+    ),
+    ("tests of processes", [PYTHON, "-m", "pytest", "-n", "4", "-m", "processes"]),
     ("real-time tests", [PYTHON, "-m", "pytest", "-m", "wall_clock"]),
 ]
 # CI runs the arrows and the registry within `make test`, and scenarios that are slow.

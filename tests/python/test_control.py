@@ -19,7 +19,7 @@ from thalweg import forward, load
 from thalweg.cli import call
 from thalweg.errors import TransferError
 
-pytestmark = pytest.mark.wall_clock
+pytestmark = pytest.mark.processes
 
 SCENARIO = """
 title = "A film at two places"

@@ -22,7 +22,7 @@ from thalweg.cli import call, ndn_forward, progress
 from thalweg.cli.out import Refusal
 from thalweg_papers.mircc import live, scenarios
 
-pytestmark = pytest.mark.wall_clock
+pytestmark = pytest.mark.processes
 
 LONGEST_S = 120
 """What every process of a test is given at most."""
