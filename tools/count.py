@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ".venv/bin/python"
+PYTEST = [PYTHON, "-m", "pytest"]
 
 CHECK = [
     ("rust formatting", ["cargo", "fmt", "--all", "--check"]),
@@ -32,22 +33,9 @@ TEST = [
     ("arrows", [PYTHON, "tools/arrows.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("rust tests", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
-    (
-        "python tests",
-        [
-            PYTHON,
-            "-m",
-            "pytest",
-            "-n",
-            "auto",
-            "--dist",
-            "loadfile",
-            "-m",
-            "not processes and not wall_clock",
-        ],
-    ),
-    ("tests of processes", [PYTHON, "-m", "pytest", "-n", "4", "-m", "processes"]),
-    ("real-time tests", [PYTHON, "-m", "pytest", "-m", "wall_clock"]),
+    ("python tests", [*PYTEST, "-n", "auto", "--dist", "loadfile", "-m", "not processes and not wall_clock"]),
+    ("tests of processes", [*PYTEST, "-n", "4", "-m", "processes"]),
+    ("real-time tests", [*PYTEST, "-m", "wall_clock"]),
 ]
 # CI runs the arrows and the registry within `make test`, and scenarios that are slow.
 CI = [step for step in CHECK if step not in TEST] + [
