@@ -543,11 +543,13 @@ class Link(Part):
     - `name` (text): custom: its name.
     - `ends` (list of text): custom: its two nodes.
     - `like` (text): custom: name of a link that supplies the keys that are not written here.
-    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction.
-    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction.
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction. Required; of
+      `edge` 1 Gbit/s by default.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction. Required; of
+      `edge` 1 ms by default.
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
-      the bandwidth-delay product. Default: 100 packets.
+      the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
     - `queue` (`fifo`, `codel`, `red` or `CodelQueue` or `RedQueue`): Queue discipline: `"fifo"` (drop-tail,
       the default), another by its name, or a table with its name as `kind` and its parameters.
     - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least

@@ -542,7 +542,7 @@ impl Work for Sending {
         let Some(machine) = &self.machine else { return };
         let allowed = match machine {
             Sends::Paced(machine) => machine.endpoint.law().allowance().rate,
-            Sends::Windowed(machine) => machine.endpoint.law().allowance().rate,
+            Sends::Windowed(machine) => machine.endpoint.controller().allowance().rate,
         };
         let limit = match &self.cargo {
             Cargo::Paced(payload) => payload.limit(),

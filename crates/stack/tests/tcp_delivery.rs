@@ -63,7 +63,7 @@ fn mbps(delivery: &Delivery) -> f64 {
 fn a_window_that_does_not_fill_the_path_is_delivered_once_a_round_trip() {
     let mut net = Net::one(&sacked(), Asking::window(5));
     net.run_ms(1050);
-    let told = &net.flows[0].sender.law().told;
+    let told = &net.flows[0].sender.controller().told;
     // ten rounds of five
     assert_eq!(told.len(), 50);
     for (at, delivery) in told {
@@ -84,7 +84,7 @@ fn a_path_that_is_full_is_measured_at_the_rate_of_its_bottleneck() {
     let mut net = Net::one(&sacked(), Asking::window(150));
     net.bottleneck = bottleneck(1000);
     net.run_ms(3000);
-    let told = &net.flows[0].sender.law().told;
+    let told = &net.flows[0].sender.controller().told;
     for (at, delivery) in told.iter().filter(|(at, _)| *at > ms(500)) {
         assert!((mbps(delivery) - 8.0).abs() < 1e-9, "{} at {at}", mbps(delivery));
         // 150 segments at 8 Mbit/s
@@ -99,7 +99,7 @@ fn what_the_pacer_lets_go_is_what_is_measured() {
     let mut net = Net::one(&sacked(), Asking::allowed(paced));
     net.bottleneck = bottleneck(100);
     net.run_ms(2000);
-    let told = &net.flows[0].sender.law().told;
+    let told = &net.flows[0].sender.controller().told;
     assert!(told.len() > 900);
     for (at, delivery) in told.iter().filter(|(at, _)| *at > ms(500)) {
         assert!((mbps(delivery) - 4.0).abs() < 1e-9, "{} at {at}", mbps(delivery));
@@ -112,7 +112,7 @@ fn samples_of_a_sender_that_lacks_data_say_so_and_so_do_departures() {
     let config = Config { demand: Demand::Limited(Rate::from_kbps(80)), ..sacked() };
     let mut net = Net::one(&config, Asking::window(100));
     net.run_ms(2050);
-    let law = net.flows[0].sender.law();
+    let law = net.flows[0].sender.controller();
     assert!(law.told.len() > 15 && law.told.iter().all(|(_, delivery)| delivery.app_limited));
     assert!(law.sent.iter().all(|sent| sent.app_limited));
 }
@@ -128,7 +128,7 @@ fn the_mark_goes_when_the_bubble_is_delivered() {
     net.give(0, true, contract::Input::App(contract::Request::Send(Bytes::new(30 * SEGMENT))));
     net.run_ms(2000);
     let limited: Vec<bool> =
-        net.flows[0].sender.law().told.iter().map(|(_, delivery)| delivery.app_limited).collect();
+        net.flows[0].sender.controller().told.iter().map(|(_, delivery)| delivery.app_limited).collect();
     assert_eq!(limited.len(), 50);
     // the window of ten that leaves after the pause is marked, since nothing is known until it arrives; the rest is not
     let marked: Vec<usize> = (0..50).filter(|&i| limited[i]).collect();
@@ -142,7 +142,7 @@ fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
     let mut net = Net::one(&config, Asking::window(20));
     net.script = Box::new(|sent| if sent.segment == 4 && sent.nth == 0 { Fate::Drop } else { Fate::Pass });
     net.run_ms(1000);
-    let law = net.flows[0].sender.law();
+    let law = net.flows[0].sender.controller();
     assert_eq!(law.losses, 1);
     assert!(law.told.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(SEGMENT)));
     let totals: Vec<u64> = law.told.iter().map(|(_, delivery)| delivery.total.as_u64() / SEGMENT).collect();
@@ -168,7 +168,7 @@ fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
         if sent.segment == 0 && sent.nth == 0 { Fate::Late(Duration::from_millis(1)) } else { Fate::Pass }
     });
     net.run_ms(101);
-    let law = net.flows[0].sender.law();
+    let law = net.flows[0].sender.controller();
     let bytes: Vec<u64> = law.told.iter().map(|(_, delivery)| delivery.bytes.as_u64() / SEGMENT).collect();
     assert_eq!(bytes, [1, 1, 1, 1, 1, 1]);
     assert_eq!(law.told[5].1.total, Bytes::new(6 * SEGMENT));
@@ -195,7 +195,7 @@ fn asking_changes_nothing_that_is_sent() {
 fn the_one_way_delay_is_the_receivers_clock_less_the_senders() {
     let mut net = Net::one(&plain(), Fixed::window(3));
     net.run_ms(450);
-    let acks = &net.flows[0].sender.law().acks;
+    let acks = &net.flows[0].sender.controller().acks;
     assert!(acks.len() >= 9 && acks.iter().all(|ack| ack.delay() == Some(50_000_000)), "{acks:?}");
 }
 
@@ -205,7 +205,7 @@ fn what_an_acknowledgement_waited_is_in_the_delay() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
     let mut net = Net::one(&config, Fixed::window(20));
     net.run_ms(1000);
-    let acks = &net.flows[0].sender.law().acks;
+    let acks = &net.flows[0].sender.controller().acks;
     assert!(acks.len() > 20 && acks.iter().all(|ack| ack.delay() == Some(70_000_000)), "{acks:?}");
 }
 
@@ -215,7 +215,7 @@ fn the_delay_of_the_newest_segment_has_no_wait_in_it() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
     let mut net = Net::one(&config, Asking::window(20));
     net.run_ms(1000);
-    let told = &net.flows[0].sender.law().told;
+    let told = &net.flows[0].sender.controller().told;
     assert!(
         told.len() > 20 && told.iter().all(|(_, delivery)| delivery.delay == Some(50_000_000)),
         "{told:?}"

@@ -15,7 +15,7 @@ fn an_application_of_80_kbps_sends_ten_segments_a_second_and_the_law_knows() {
     net.run_ms(1050);
     let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1_000_000).collect();
     assert_eq!(times, [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
-    assert!(net.flows[0].sender.law().acks.iter().all(|ack| ack.app_limited));
+    assert!(net.flows[0].sender.controller().acks.iter().all(|ack| ack.app_limited));
     assert!(net.data.iter().all(|s| s.size == 1040));
 }
 
@@ -23,7 +23,7 @@ fn an_application_of_80_kbps_sends_ten_segments_a_second_and_the_law_knows() {
 fn a_sender_that_fills_its_window_is_not_application_limited() {
     let mut net = Net::one(&plain(), Fixed::window(7));
     net.run_ms(1050);
-    assert!(net.flows[0].sender.law().acks.iter().all(|ack| !ack.app_limited));
+    assert!(net.flows[0].sender.controller().acks.iter().all(|ack| !ack.app_limited));
 }
 
 /// Data that the network cannot take waits in the application and is sent later.
@@ -48,7 +48,7 @@ fn a_request_lets_a_finished_sender_send_more() {
     assert_eq!(net.data.len(), 5);
     assert_eq!(net.flows[0].received.goodput_bytes, 5000);
     // a pause of two seconds is longer than the timeout
-    assert_eq!(net.flows[0].sender.law().idles, 1);
+    assert_eq!(net.flows[0].sender.controller().idles, 1);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn the_receivers_window_limits_where_it_is_the_smaller() {
     net.run_ms(150);
     assert_eq!(net.sent_between(0, 100), [0, 1, 2]);
     assert_eq!(net.sent_between(100, 150), [3, 4, 5]);
-    assert!(net.flows[0].sender.law().acks[0].app_limited);
+    assert!(net.flows[0].sender.controller().acks[0].app_limited);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_law_hears_of_a_silence_only_where_that_is_wanted() {
         let mut net = Net::one(&config, Fixed::window(10));
         net.run(Time::ZERO + Duration::from_secs(2));
         net.give(0, true, Input::App(Request::Send(Bytes::new(3000))));
-        assert_eq!(net.flows[0].sender.law().idles, idles);
+        assert_eq!(net.flows[0].sender.controller().idles, idles);
     }
 }
 

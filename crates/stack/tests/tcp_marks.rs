@@ -51,7 +51,7 @@ fn a_mark_on_what_was_sent_in_the_round_begins_the_next() {
     net.on_data(|_| Fate::Mark);
     net.run_ms(399);
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 3);
-    assert_eq!(net.flows[0].sender.law().threshold, 4.0);
+    assert_eq!(net.flows[0].sender.controller().threshold, 4.0);
     net.run_ms(450);
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 4);
 }
@@ -62,9 +62,9 @@ fn the_window_does_not_grow_in_the_round() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(10.0));
     net.on_data(|s| if s.segment == 0 { Fate::Mark } else { Fate::Pass });
     net.run_ms(199);
-    assert_eq!(net.flows[0].sender.law().window, 5.0);
+    assert_eq!(net.flows[0].sender.controller().window, 5.0);
     net.run_ms(299);
-    assert!(net.flows[0].sender.law().window > 5.5);
+    assert!(net.flows[0].sender.controller().window > 5.5);
 }
 
 /// A loss in the round belongs to its reduction: it is retransmitted, without another reduction [Linux: tcp_enter_recovery].
@@ -78,7 +78,7 @@ fn a_loss_in_the_round_is_no_second_cut() {
     });
     net.run_ms(199);
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
-    assert_eq!(net.flows[0].sender.law().threshold, 10.0);
+    assert_eq!(net.flows[0].sender.controller().threshold, 10.0);
     let again: Vec<_> = net.data.iter().filter(|s| s.nth > 0).map(|s| (s.segment, s.at)).collect();
     assert_eq!(again, [(4, ms(100))]);
 }
@@ -98,7 +98,7 @@ fn a_timeout_in_the_round_keeps_the_threshold() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
     net.run_ms(401);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
-    let law = net.flows[0].sender.law();
+    let law = net.flows[0].sender.controller();
     assert_eq!((law.window, law.threshold), (1.0, 10.0));
 }
 
@@ -108,7 +108,7 @@ fn a_law_without_a_threshold_is_only_told() {
     let mut net = Net::one(&marked(Reduction::Proportional), net::Fixed::window(10));
     net.on_data(|s| if s.segment == 0 { Fate::Mark } else { Fate::Pass });
     net.run_ms(199);
-    let events = &net.flows[0].sender.law().events;
+    let events = &net.flows[0].sender.controller().events;
     assert_eq!(
         events.iter().filter(|event| event.first).map(|event| event.cause).collect::<Vec<_>>(),
         [Cause::Mark]

@@ -93,7 +93,7 @@ fn many_marks_of_one_window_cut_once() {
     net.run_ms(400);
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
     assert_eq!(net.flows[0].sent.count(Count::Retransmits), 0);
-    assert_eq!(net.flows[0].sender.law().threshold, 5.0);
+    assert_eq!(net.flows[0].sender.controller().threshold, 5.0);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_loss_in_the_window_of_a_mark_does_not_cut_again() {
         _ => Fate::Pass,
     });
     net.run_ms(150);
-    let firsts: Vec<bool> = net.flows[0].sender.law().events.iter().map(|event| event.first).collect();
+    let firsts: Vec<bool> = net.flows[0].sender.controller().events.iter().map(|event| event.first).collect();
     assert!(firsts[0] && firsts[1..].iter().all(|first| !first), "{firsts:?}");
     assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);

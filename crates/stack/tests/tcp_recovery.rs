@@ -20,7 +20,7 @@ fn a_window_leaves_at_once_and_each_acknowledgement_lets_a_segment_go() {
     assert_eq!(net.sent_between(0, 1), [0, 1, 2, 3]);
     assert_eq!(net.sent_between(1, 101), [4, 5, 6, 7]);
     assert_eq!(net.sent_between(101, 210), [8, 9, 10, 11]);
-    let law = net.flows[0].sender.law();
+    let law = net.flows[0].sender.controller();
     assert_eq!(law.acks[0].rtt, Some(Duration::from_millis(100)));
     assert_eq!(law.acks[0].in_flight, Bytes::new(4 * SEGMENT));
     // the first acknowledgement of each round ends the one before
@@ -36,7 +36,7 @@ fn the_third_duplicate_acknowledgement_sends_the_missing_segment_again() {
     net.drop_once(&[3]);
     net.run_ms(150);
     assert_eq!(net.sent_between(1, 150), [10, 11, 12, 13, 14, 3, 15, 16, 17, 18]);
-    let law = net.flows[0].sender.law();
+    let law = net.flows[0].sender.controller();
     assert_eq!(law.events.len(), 1);
     assert_eq!(law.events[0].cause, Cause::Loss);
     assert!(law.events[0].first);
@@ -76,18 +76,18 @@ fn a_partial_acknowledgement_sends_the_next_hole_and_a_full_one_ends_the_recover
     net.run_ms(150);
     let sender = &net.flows[0].sender;
     // one reduction, although two were lost; the window was 16.2 and 16 segments were in flight
-    assert_eq!(sender.law().threshold, 8.0);
+    assert_eq!(sender.controller().threshold, 8.0);
     net.run_ms(250);
     let again: Vec<u64> = net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect();
     assert_eq!(again, [3, 6]);
-    assert_eq!(net.flows[0].sender.law().window, 8.0);
+    assert_eq!(net.flows[0].sender.controller().window, 8.0);
     assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
     net.run_ms(310);
-    let before = net.flows[0].sender.law().window;
+    let before = net.flows[0].sender.controller().window;
     net.run_ms(410);
     // one segment more in the round after the recovery
-    let more = net.flows[0].sender.law().window - before;
+    let more = net.flows[0].sender.controller().window - before;
     assert!((0.9..1.1).contains(&more), "{more}");
 }
 
@@ -109,7 +109,7 @@ fn the_timer_backs_off_and_the_law_hears_once_that_it_is_the_first() {
     net.run(Time::ZERO + Duration::from_secs(40));
     let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1_000_000_000).collect();
     assert_eq!(times, [0, 1, 3, 7, 15, 31]);
-    let firsts: Vec<bool> = net.flows[0].sender.law().events.iter().map(|event| event.first).collect();
+    let firsts: Vec<bool> = net.flows[0].sender.controller().events.iter().map(|event| event.first).collect();
     assert_eq!(firsts, [true, false, false, false, false]);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 5);
     // the retransmission that arrived is the one that is measured, so there is no ambiguity [Karn]
@@ -140,7 +140,7 @@ fn after_a_timeout_everything_outstanding_goes_again_in_slow_start() {
     assert_eq!(net.sent_between(1099, 1101), [1, 2]);
     assert_eq!(net.sent_between(1199, 1201), [3, 4, 5, 6]);
     assert_eq!(net.sent_between(1299, 1301), [7]);
-    assert_eq!(net.flows[0].sender.law().threshold, 4.0);
+    assert_eq!(net.flows[0].sender.controller().threshold, 4.0);
     assert_eq!(net.flows[0].sent.count(Count::Retransmits), 8);
     assert_eq!(net.flows[0].received.goodput_bytes, 8 * SEGMENT);
     assert_eq!(net.flows[0].received.completed_at, ms(1350));
@@ -184,7 +184,7 @@ fn without_fast_recovery_three_duplicates_lead_to_slow_start() {
     assert_eq!(net.sent_between(99, 101), [8, 9, 0]);
     assert_eq!(net.sent_between(199, 201), [10, 11]);
     assert_eq!(net.sent_between(299, 301), [12, 13, 14, 15]);
-    assert_eq!(net.flows[0].sender.law().threshold, 4.0);
+    assert_eq!(net.flows[0].sender.controller().threshold, 4.0);
     let sent = &net.flows[0].sent;
     assert_eq!(
         [Count::Retransmits, Count::Episodes, Count::Timeouts].map(|what| sent.count(what)),
@@ -217,7 +217,7 @@ fn a_needless_timeout_is_noticed_and_sending_goes_on_where_it_was() {
         net.run(Time::ZERO + Duration::from_secs(10));
         assert_eq!(net.flows[0].received.goodput_bytes, 40 * SEGMENT);
         assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
-        (net.flows[0].sent.count(Count::Retransmits), net.flows[0].sender.law().threshold)
+        (net.flows[0].sent.count(Count::Retransmits), net.flows[0].sender.controller().threshold)
     };
     assert_eq!(late(true), (1, f64::INFINITY));
     let (again, threshold) = late(false);
@@ -233,7 +233,7 @@ fn a_needless_fast_retransmit_is_noticed() {
         if s.segment == 3 && s.nth == 0 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass }
     });
     net.run_ms(300);
-    assert_eq!(net.flows[0].sender.law().spurious, 1);
+    assert_eq!(net.flows[0].sender.controller().spurious, 1);
     assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
 }
 
@@ -242,5 +242,5 @@ fn a_loss_that_was_real_is_not_taken_for_needless() {
     let mut net = Net::one(&plain(), Fixed::window(10));
     net.drop_once(&[3]);
     net.run_ms(500);
-    assert_eq!(net.flows[0].sender.law().spurious, 0);
+    assert_eq!(net.flows[0].sender.controller().spurious, 0);
 }

@@ -100,7 +100,7 @@ fn at_the_end_the_window_is_the_threshold() {
         assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
         assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
         // ten after the reduction, and one segment more per round trip
-        let window = net.flows[0].sender.law().window;
+        let window = net.flows[0].sender.controller().window;
         assert!(window > 10.0 && window < 32.0, "{window}");
         assert!(net.flows[0].sender.in_flight() <= Bytes::new((window * SEGMENT as f64) as u64));
     }

@@ -32,10 +32,10 @@ fn many_losses_of_one_window_are_repaired_in_one_round() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
     assert_eq!(net.flows[0].received.goodput_bytes, 60 * SEGMENT);
     // one episode; losses detected later belong to it
-    let firsts = net.flows[0].sender.law().events.iter().filter(|event| event.first).count();
+    let firsts = net.flows[0].sender.controller().events.iter().filter(|event| event.first).count();
     assert_eq!(firsts, 1);
     let lost_bytes: u64 =
-        net.flows[0].sender.law().events[1..].iter().map(|event| event.bytes.as_u64()).sum();
+        net.flows[0].sender.controller().events[1..].iter().map(|event| event.bytes.as_u64()).sum();
     assert_eq!(lost_bytes, 7 * SEGMENT);
 }
 
@@ -69,7 +69,7 @@ fn a_loss_is_seen_at_the_third_arrival_above_it() {
     });
     net.run_ms(101);
     assert_eq!(net.sent_between(100, 101)[..4], [10, 11, 12, 3]);
-    assert_eq!(net.flows[0].sender.law().events[0].cause, Cause::Loss);
+    assert_eq!(net.flows[0].sender.controller().events[0].cause, Cause::Loss);
 }
 
 /// RFC 6675 §4, NextSeg rule 4: 1 and the last of ten are lost. No segment above the last can show its loss; the rescue retransmission
@@ -125,7 +125,7 @@ fn a_needless_repair_is_noticed() {
         if s.segment == 3 && s.nth == 0 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass }
     });
     net.run_ms(300);
-    assert_eq!(net.flows[0].sender.law().spurious, 1);
+    assert_eq!(net.flows[0].sender.controller().spurious, 1);
     assert_eq!(sent_again(&net), [3]);
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
 }
@@ -142,9 +142,9 @@ fn what_the_last_recovery_sent_again_is_not_taken_for_needless() {
     });
     net.run_ms(600);
     assert_eq!(sent_again(&net), [2, 19, 24]);
-    let law = net.flows[0].sender.law();
-    assert_eq!(law.events.iter().filter(|event| event.first).count(), 2);
-    assert_eq!(law.spurious, 0);
+    let controller = net.flows[0].sender.controller();
+    assert_eq!(controller.events.iter().filter(|event| event.first).count(), 2);
+    assert_eq!(controller.spurious, 0);
 }
 
 /// RFC 2018 §4: the first block holds the segment that has just arrived; earlier blocks follow; three at most.

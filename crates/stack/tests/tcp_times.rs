@@ -39,7 +39,7 @@ fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
     net.run(Time::ZERO + Duration::from_secs(2));
     assert_eq!(again(&net), [(1, ms(125))]);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
-    assert_eq!(net.flows[0].sender.law().window, 2.0, "the law is told");
+    assert_eq!(net.flows[0].sender.controller().window, 2.0, "the law is told");
 
     let counting = Config { loss_detection: LossDetection::Count, ..finite(3, timed(false)) };
     let mut net = Net::one(&counting, Halving::new(10.0));
@@ -103,7 +103,7 @@ fn a_probe_shows_a_lost_tail() {
     assert_eq!(net.flows[0].received.goodput_bytes, 10 * SEGMENT);
     let sent: Vec<_> = again(&net).iter().map(|sent| sent.0).collect();
     assert_eq!(sent, [9, 7, 8]);
-    assert_eq!(net.flows[0].sender.law().window, 2.0, "the law is told");
+    assert_eq!(net.flows[0].sender.controller().window, 2.0, "the law is told");
 }
 
 /// RFC 8985 §7.4: if the probe repairs the only loss, the law is informed of it.
@@ -114,7 +114,7 @@ fn a_probe_that_repairs_is_congestion() {
     net.run(Time::ZERO + Duration::from_secs(3));
     // one segment is in flight, whose acknowledgement may be delayed: 200 ms more
     assert_eq!(again(&net), [(9, ms(500))]);
-    let events = &net.flows[0].sender.law().events;
+    let events = &net.flows[0].sender.controller().events;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].cause, Cause::Loss);
 }
@@ -128,7 +128,7 @@ fn a_probe_of_what_is_late_is_no_congestion() {
     });
     net.run(Time::ZERO + Duration::from_secs(3));
     assert_eq!(again(&net).len(), 1);
-    assert!(net.flows[0].sender.law().events.is_empty());
+    assert!(net.flows[0].sender.controller().events.is_empty());
 }
 
 /// If there is more data to send, the probe is new data.

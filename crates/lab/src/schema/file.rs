@@ -102,13 +102,13 @@ tables! {
         ends: Ends,
         /// custom: name of a link that supplies the keys that are not written here.
         like: String,
-        /// Rate of each direction.
+        /// Rate of each direction. Required; of `edge` 1 Gbit/s by default.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
-        /// Propagation delay, each direction.
+        /// Propagation delay, each direction. Required; of `edge` 1 ms by default.
         delay: Duration where within("0 s", "1000000000 s"),
         /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
-        /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets.
+        /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
         buffer: Buffer,
         /// Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
         /// parameters.

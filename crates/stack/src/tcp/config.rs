@@ -45,10 +45,10 @@ pub struct Config {
     pub tail_probe: bool,
     /// How the data in flight decrease to the new window in a recovery.
     pub reduction: Reduction,
-    /// Detects spurious retransmissions by the echoed timestamp [RFC3522], notifies the law, and resumes sending where the connection was
+    /// Detects spurious retransmissions by the echoed timestamp [RFC3522], notifies the controller, and resumes sending where the connection was
     /// [RFC4015].
     pub undo: bool,
-    /// Notifies the law when the sender resumes after an idle time of one retransmission timeout [RFC5681 §4.1].
+    /// Notifies the controller when the sender resumes after an idle time of one retransmission timeout [RFC5681 §4.1].
     pub idle_restart: bool,
     /// Delayed acknowledgements: one per second segment, or after `ack_delay` [RFC5681 §4.2].
     pub delayed_ack: bool,
@@ -96,7 +96,7 @@ pub enum LossDetection {
     Time,
 }
 
-/// How the data in flight decrease to the law's new window in a recovery.
+/// How the data in flight decrease to the controller's new window in a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// By a pause: after the first retransmission nothing is sent until the data in flight are below the window. If the window is halved,

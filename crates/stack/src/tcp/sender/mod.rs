@@ -31,7 +31,7 @@ use self::timer::RetransmissionTimer;
 use super::{Config, LossDetection, RecoveryTimer, Reduction};
 use crate::parts::Pacer;
 
-/// The sender of one connection, with the congestion controller (law) `C`. Sans-IO: it performs no I/O and reads no clock.
+/// The sender of one connection, with the congestion controller `C`. Sans-IO: it performs no I/O and reads no clock.
 ///
 /// # How it is driven
 ///
@@ -46,7 +46,7 @@ use crate::parts::Pacer;
 /// The receiver must echo the time stamp of the segment that it acknowledges (`TcpHeader::echo`), or round-trip times are wrong.
 #[derive(Clone, Debug)]
 pub struct Sender<C> {
-    law: C,
+    controller: C,
     permit: Permit,
     to: Address,
     settings: Settings,
@@ -66,7 +66,7 @@ pub struct Sender<C> {
     sampler: Option<Box<Sampler>>,
 }
 
-/// The window and rate that the law allows.
+/// The window and rate that the controller allows.
 #[derive(Clone, Copy, Debug)]
 struct Permit {
     /// Congestion window, in bytes of payload.
@@ -112,7 +112,7 @@ struct Settings {
 
 impl<C: CongestionControl> Sender<C> {
     /// A sender to the endpoint `to`. It sends nothing before [`Input::Start`].
-    pub fn new(config: &Config, law: C, to: Address) -> Self {
+    pub fn new(config: &Config, controller: C, to: Address) -> Self {
         Self {
             permit: Permit { window: 0, rate: Rate::UNLIMITED },
             to,
@@ -137,14 +137,14 @@ impl<C: CongestionControl> Sender<C> {
             prr: (config.reduction == Reduction::Proportional).then(Box::default),
             rack: (config.sack && config.loss_detection == LossDetection::Time)
                 .then(|| Box::new(Rack::new(config.tail_probe))),
-            sampler: law.samples_delivery().then(|| Box::new(Sampler::new())),
-            law,
+            sampler: controller.samples_delivery().then(|| Box::new(Sampler::new())),
+            controller,
         }
     }
 
-    /// The congestion law.
-    pub fn law(&self) -> &C {
-        &self.law
+    /// The congestion controller.
+    pub fn controller(&self) -> &C {
+        &self.controller
     }
 
     /// Payload in flight: sent, and neither acknowledged nor declared lost.
@@ -173,7 +173,7 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     fn on_packet(&mut self, header: &TcpHeader, packet: &Packet, cx: &mut Cx<'_>) {
         if self.phase != Phase::Open {
-            return self.on_answer(header, cx);
+            return self.on_handshake_packet(header, cx);
         }
         if header.ack > self.seq.high {
             // acknowledges data that were never sent
@@ -187,16 +187,16 @@ impl<C: CongestionControl> Sender<C> {
         let news = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
         let duplicate = header.ack == self.seq.una && self.seq.high > self.seq.una;
         if header.ack > self.seq.una {
-            self.on_new_data(header, packet, cx);
+            self.on_cumulative_ack(header, packet, cx);
         } else if duplicate && self.board.is_none() {
             self.on_duplicate(cx);
         }
         if news > 0 {
-            self.on_arrivals(duplicate, cx);
+            self.on_sack(duplicate, cx);
         }
         let timed = self.rack.is_some();
         if timed {
-            self.watch(cx);
+            self.detect_losses_by_time(cx);
         }
         if self.sampler.is_some() {
             self.tell_delivery(packet.sent_at, cx);
@@ -214,7 +214,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     #[inline]
-    fn on_new_data(&mut self, header: &TcpHeader, packet: &Packet, cx: &mut Cx<'_>) {
+    fn on_cumulative_ack(&mut self, header: &TcpHeader, packet: &Packet, cx: &mut Cx<'_>) {
         let in_flight = self.flight();
         let bytes = header.ack - self.seq.una;
         // the echo identifies the transmission, so the sample is never ambiguous             [RFC6298 §3, RFC7323 §4]
@@ -230,7 +230,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         let counted = self.recovery.by_pipe && self.advance_board();
         if self.recovery.doubt_since != Time::NEVER {
-            self.settle_doubt(header.echo, cx);
+            self.check_spurious(header.echo, cx);
         }
         if self.rack.is_some() {
             self.settle_probe(header.echo, cx);
@@ -261,7 +261,7 @@ impl<C: CongestionControl> Sender<C> {
             label: Label::default(),
         };
         self.supply.limits = false;
-        self.law.on_ack(&ack, cx);
+        self.controller.on_ack(&ack, cx);
         self.read_allowance();
     }
 
@@ -273,10 +273,10 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Reads the law's window and rate.
+    /// Reads the controller's window and rate.
     #[inline]
     fn read_allowance(&mut self) {
-        let allowance = self.law.allowance();
+        let allowance = self.controller.allowance();
         self.permit.window = allowance.window.as_u64();
         self.permit.rate = allowance.rate;
     }
@@ -303,7 +303,7 @@ impl<C: CongestionControl> Sender<C> {
         loop {
             let len = self.segment().min(self.supply.ready - self.seq.next);
             if len == 0 || self.seq.next + len > limit {
-                if len == 0 && self.new_data(cx.now()) > 0 {
+                if len == 0 && self.unsent(cx.now()) > 0 {
                     continue;
                 }
                 let wanted = if len == 0 { self.segment() } else { len };
@@ -332,7 +332,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Bytes that the application has produced and that were not yet sent.
     #[cold]
-    fn new_data(&mut self, now: Time) -> u64 {
+    fn unsent(&mut self, now: Time) -> u64 {
         self.supply.refill(now);
         self.supply.ready - self.seq.next
     }
@@ -395,19 +395,19 @@ impl<C: CongestionControl> Sender<C> {
             sampler.on_sent(seq, seq + len, in_flight, now);
         }
         let (bytes, in_flight) = (Bytes::new(len), Bytes::new(in_flight));
-        self.law.on_sent(&Sent { bytes, in_flight, again, app_limited: self.supply.limits }, cx);
+        self.controller.on_sent(&Sent { bytes, in_flight, again, app_limited: self.supply.limits }, cx);
     }
 
     /// Called when nothing is in flight. If the sender resumes after an idle time of one retransmission timeout, the window is no longer
-    /// valid, and the law is notified [RFC5681 §4.1].
+    /// valid, and the controller is notified [RFC5681 §4.1].
     #[cold]
     fn notice_silence(&mut self, cx: &mut Cx<'_>) {
         if self.departures.last_at == Time::NEVER || !self.settings.idle_restart {
             return;
         }
         let idle = cx.now().saturating_since(self.departures.last_at);
-        if idle > self.timer.rtt().timeout() && self.new_data(cx.now()) > 0 {
-            self.law.on_idle(idle, cx);
+        if idle > self.timer.rtt().timeout() && self.unsent(cx.now()) > 0 {
+            self.controller.on_idle(idle, cx);
             self.read_allowance();
         }
     }
@@ -444,7 +444,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Takes the answer to the SYN; other packets are late and ignored.
     #[cold]
-    fn on_answer(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
+    fn on_handshake_packet(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
         if self.phase != Phase::Opening || !header.flags.syn {
             return;
         }
@@ -461,8 +461,8 @@ impl<C: CongestionControl> Sender<C> {
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
-        if self.law.wake() <= now {
-            self.law.on_timer(cx);
+        if self.controller.wake() <= now {
+            self.controller.on_timer(cx);
             self.read_allowance();
         }
         match self.phase {
@@ -494,7 +494,7 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     fn probe(&self, cx: &mut Cx<'_>) {
         cx.probe("window", self.permit.window as f64);
-        let threshold = self.law.ssthresh();
+        let threshold = self.controller.ssthresh();
         if threshold != Bytes::UNLIMITED {
             cx.probe("ssthresh", threshold.as_f64());
         }
@@ -530,6 +530,6 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
 
     #[inline]
     fn wake(&self) -> Time {
-        self.timer.expires_at().min(self.departures.due_at).min(self.law.wake())
+        self.timer.expires_at().min(self.departures.due_at).min(self.controller.wake())
     }
 }

@@ -83,7 +83,7 @@ impl Prr {
         self.news += bytes - told;
     }
 
-    /// The window after the present acknowledgement. `pipe` is the data in flight, `target` the law's window.
+    /// The window after the present acknowledgement. `pipe` is the data in flight, `target` the controller's window.
     pub(super) fn grant(&mut self, pipe: u64, target: u64, high: u64, segment: u64) -> u64 {
         if let Some(window) = self.window(pipe, target, high, segment) {
             self.granted = window;
@@ -91,7 +91,7 @@ impl Prr {
         self.granted
     }
 
-    /// The new window, or `None` if it does not change. `pipe` is the data in flight, `target` the law's window.
+    /// The new window, or `None` if it does not change. `pipe` is the data in flight, `target` the controller's window.
     fn window(&mut self, pipe: u64, target: u64, high: u64, segment: u64) -> Option<u64> {
         let news = std::mem::take(&mut self.news);
         let safe = std::mem::take(&mut self.forward) && !self.lost_more;

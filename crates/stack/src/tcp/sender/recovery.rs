@@ -142,7 +142,7 @@ impl<C: CongestionControl> Sender<C> {
         (self.seq.high - self.seq.una).min((self.permit.window / segment).max(1) * segment)
     }
 
-    /// The common start of every recovery: notifies the law and records the highest byte sent.
+    /// The common start of every recovery: notifies the controller and records the highest byte sent.
     pub(super) fn begin_recovery(&mut self, cx: &mut Cx<'_>) {
         let (segment, in_flight) = (self.segment(), self.flight_at_loss());
         let marked = self.recovery.reducing;
@@ -199,7 +199,7 @@ impl<C: CongestionControl> Sender<C> {
             in_flight: Bytes::new(self.flight()),
             first: false,
         };
-        self.law.on_congestion(&event, cx);
+        self.controller.on_congestion(&event, cx);
         if let Some(prr) = &mut self.prr {
             prr.progress(bytes);
             prr.lose_more();
@@ -213,18 +213,18 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Notifies the law of congestion that belongs to the present episode.
+    /// Notifies the controller of congestion that belongs to the present episode.
     pub(super) fn report(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
         let (bytes, in_flight) = (Bytes::new(bytes), Bytes::new(in_flight));
-        self.law.on_congestion(&Congestion { cause, bytes, in_flight, first: false }, cx);
+        self.controller.on_congestion(&Congestion { cause, bytes, in_flight, first: false }, cx);
         self.read_allowance();
     }
 
-    /// Notifies the law of congestion, and begins an episode unless one is in progress.
+    /// Notifies the controller of congestion, and begins an episode unless one is in progress.
     pub(super) fn congested(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
         let first = self.seq.una >= self.recovery.episode_end;
         let event = Congestion { cause, bytes: Bytes::new(bytes), in_flight: Bytes::new(in_flight), first };
-        self.law.on_congestion(&event, cx);
+        self.controller.on_congestion(&event, cx);
         if first {
             self.recovery.begin_episode(self.seq.high);
             cx.count(Count::Episodes, 1);
@@ -260,12 +260,12 @@ impl<C: CongestionControl> Sender<C> {
         self.start_over(in_flight, first, doubtful, cx);
     }
 
-    /// Slow start from one segment, over all data in flight. `first`: the law lowers its threshold. `doubtful`: the retransmission may be
+    /// Slow start from one segment, over all data in flight. `first`: the controller lowers its threshold. `doubtful`: the retransmission may be
     /// spurious.
     fn start_over(&mut self, in_flight: u64, first: bool, doubtful: bool, cx: &mut Cx<'_>) {
         let in_flight = Bytes::new(in_flight);
         let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
-        self.law.on_congestion(&event, cx);
+        self.controller.on_congestion(&event, cx);
         if first {
             cx.count(Count::Episodes, 1);
         }
@@ -284,10 +284,10 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Called when new data are acknowledged after a retransmission. If the echoed time stamp is older than the retransmission, it was
-    /// spurious: the first transmission had arrived [RFC3522 §3.2]. Then the law may restore its window, and sending resumes where it was
+    /// spurious: the first transmission had arrived [RFC3522 §3.2]. Then the controller may restore its window, and sending resumes where it was
     /// [RFC4015 §3.1].
     #[cold]
-    pub(super) fn settle_doubt(&mut self, echo: Time, cx: &mut Cx<'_>) {
+    pub(super) fn check_spurious(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let needless = echo < self.recovery.doubt_since;
         self.recovery.doubt_since = Time::NEVER;
         if !needless {
@@ -298,7 +298,7 @@ impl<C: CongestionControl> Sender<C> {
         self.recovery.recover = self.seq.una;
         self.recovery.episode_end = self.seq.una;
         self.lose_nothing();
-        self.law.on_spurious(cx);
+        self.controller.on_spurious(cx);
     }
 
     // ---- proportional rate reduction
@@ -318,16 +318,16 @@ impl<C: CongestionControl> Sender<C> {
             return true;
         }
         if !reducing && self.seq.una < episode_end {
-            // a law without a threshold
+            // a controller without a threshold
             return false;
         }
-        let before = self.law.allowance().window.as_u64();
+        let before = self.controller.allowance().window.as_u64();
         let (bytes, in_flight) = (Bytes::new(self.segment()), Bytes::new(self.flight()));
-        self.law.on_congestion(&Congestion { cause: Cause::Mark, bytes, in_flight, first: true }, cx);
+        self.controller.on_congestion(&Congestion { cause: Cause::Mark, bytes, in_flight, first: true }, cx);
         cx.count(Count::Episodes, 1);
         self.recovery.begin_episode(self.seq.high);
         if let Some(prr) = &mut self.prr
-            && self.law.ssthresh() != Bytes::UNLIMITED
+            && self.controller.ssthresh() != Bytes::UNLIMITED
         {
             // prior_cwnd                                                            [Linux: tcp_init_cwnd_reduction]
             prr.begin_news(0);
@@ -360,8 +360,8 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn spread(&mut self) {
         let (pipe, segment) = (self.flight(), self.segment());
         let Some(prr) = &mut self.prr else { return };
-        if self.law.ssthresh() != Bytes::UNLIMITED {
-            let target = self.law.allowance().window.as_u64();
+        if self.controller.ssthresh() != Bytes::UNLIMITED {
+            let target = self.controller.allowance().window.as_u64();
             self.permit.window = prr.grant(pipe, target, self.seq.high, segment);
         }
     }

@@ -77,7 +77,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Handles an acknowledgement that reports new arrivals above a gap [RFC6675 §5].
     #[cold]
-    pub(super) fn on_arrivals(&mut self, duplicate: bool, cx: &mut Cx<'_>) {
+    pub(super) fn on_sack(&mut self, duplicate: bool, cx: &mut Cx<'_>) {
         if self.rack.is_some() {
             return;
         }
@@ -106,7 +106,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// In a recovery, notifies the law of `lost` further lost bytes, if any; `in_flight` excludes them.
+    /// In a recovery, notifies the controller of `lost` further lost bytes, if any; `in_flight` excludes them.
     fn report_lost(&mut self, lost: u64, in_flight: u64, cx: &mut Cx<'_>) {
         if lost == 0 || !self.recovery.recovering {
             return;
@@ -188,7 +188,7 @@ impl<C: CongestionControl> Sender<C> {
                 self.resend_hole(seq, len, cx);
                 continue;
             }
-            let len = self.new_data(cx.now()).min(segment);
+            let len = self.unsent(cx.now()).min(segment);
             if len > 0 && self.seq.next + len <= self.seq.edge {
                 let held_back = !self.repairing()
                     && !self.settings.limited_transmit
@@ -244,7 +244,7 @@ impl<C: CongestionControl> Sender<C> {
     // ---- loss detection by time
 
     /// Looks for losses by time, after an acknowledgement or at the time that the last look set [RFC8985 §6.2].
-    pub(super) fn watch(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn detect_losses_by_time(&mut self, cx: &mut Cx<'_>) {
         let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
         let (Some(rack), Some(board)) = (&mut self.rack, &mut self.board) else { return };
         rack.learn(board, self.seq.una, self.timer.rtt().min(), now);
@@ -286,7 +286,7 @@ impl<C: CongestionControl> Sender<C> {
             EarlyTimer::Timeout => return false,
             EarlyTimer::Look => {
                 self.timer.start(now);
-                self.watch(cx);
+                self.detect_losses_by_time(cx);
             }
             EarlyTimer::Probe => {
                 self.timer.start(now);
@@ -299,7 +299,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Sends a tail loss probe: new data if there are any, otherwise the last segment again [RFC8985 §7.3].
     fn send_probe(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let len = self.new_data(now).min(self.segment());
+        let len = self.unsent(now).min(self.segment());
         let (start, again_at) = if len > 0 && self.seq.next + len <= self.seq.edge {
             self.emit_next(len, cx);
             (None, None)
@@ -316,7 +316,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Called when new data are acknowledged. Notifies the law if they answer a probe that repaired a loss.
+    /// Called when new data are acknowledged. Notifies the controller if they answer a probe that repaired a loss.
     #[cold]
     pub(super) fn settle_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let Some(rack) = &mut self.rack else { return };
@@ -327,7 +327,7 @@ impl<C: CongestionControl> Sender<C> {
 
     // ---- delivery rate
 
-    /// Passes the delivery-rate sample of the present acknowledgement to the law.
+    /// Passes the delivery-rate sample of the present acknowledgement to the controller.
     #[cold]
     pub(super) fn tell_delivery(&mut self, answered_at: Time, cx: &mut Cx<'_>) {
         let ack = Circumstances {
@@ -338,7 +338,7 @@ impl<C: CongestionControl> Sender<C> {
         };
         let Some(sampler) = &mut self.sampler else { return };
         if let Some(delivery) = sampler.on_ack(self.seq.una, &ack, cx.now()) {
-            self.law.on_delivery(&delivery, cx);
+            self.controller.on_delivery(&delivery, cx);
             self.read_allowance();
         }
     }
