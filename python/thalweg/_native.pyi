@@ -1,6 +1,6 @@
 """The compiled core: conversion only. What is made for programs to read travels as JSON text."""
 
-from typing import Any, final
+from typing import Any, TypedDict, final
 
 __all__ = [
     "Control",
@@ -140,6 +140,14 @@ class Scenario:
     def plan(self, seed: int | None = None) -> Plan:
         """Fills in every default and every relative unit."""
 
+class Files(TypedDict):
+    """The files that a run writes while it runs."""
+
+    capture: tuple[list[str], str] | None
+    """Links, and the capture file of what passes them."""
+    qlog: list[tuple[str, str]]
+    """Flows, each with the qlog file of its congestion controller."""
+
 @final
 class Plan:
     """What a run is made of."""
@@ -171,29 +179,31 @@ class Plan:
     def run(
         self,
         control: Control,
+        files: Files,
         folder: str | None = None,
-        capture: tuple[list[str], str] | None = None,
     ) -> Run:
         """Runs to the end, or until `control` stops it. Releases the interpreter lock.
 
-        Each time that `control` says `keep`, the tables as they are go to `folder`. `capture` names links and
-        the file that what passes them is written to.
+        Each time that `control` says `keep`, the tables as they are go to `folder`.
         """
+
+    def controlled(self, *, emulated: bool = False) -> list[str]:
+        """Names of the flows with a congestion controller of this library; fewer in an emulation."""
 
     def emulate(
         self,
         control: Control,
+        files: Files,
         *,
         spin_us: int = 50,
         poll_interval_us: int = 0,
         urgent: bool = False,
         logs: str | None = None,
-        capture: tuple[list[str], str] | None = None,
         began_ns: int = 0,
     ) -> Run:
         """Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`.
 
-        `began_ns` is the time in `capture` at which it begins.
+        `began_ns` is the time in a capture at which it begins.
         """
 
 @final

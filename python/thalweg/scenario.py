@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .result import Progress, Result
     from .sweep import Sweep
 
+NO_FILES: _native.Files = {"capture": None, "qlog": []}
+"""Nothing is written while a run runs, except its tables."""
+
 
 class Scenario:
     """An experiment, not yet checked. `check`, `plan` and `run` raise `ScenarioError` with every mistake."""
@@ -263,14 +266,18 @@ class Plan:
         out: str | Path | None = None,
         keep_s: float = 60.0,
         capture: Sequence[str] = (),
+        qlog: Sequence[str] = (),
     ) -> Result:
-        """See `Scenario.run`. Packets on the links in `capture` are written to `capture.pcapng` in `out`."""
+        """See `Scenario.run`. Packets on the links in `capture` are written to `capture.pcapng` in `out`.
+
+        The congestion controller of each flow in `qlog` is logged in `FLOW.sqlog` in `out`, for programs such as qvis.
+        """
         from .result import begin
 
         folder = None if out is None else begin(self, out)
-        into = self._capture(capture, folder)
+        files = self._files(folder, capture, qlog, emulated=False)
         return self._watch(
-            lambda control: self.carry_out(control, folder, into), folder, progress=progress, keep_s=keep_s
+            lambda control: self.carry_out(control, folder, files), folder, progress=progress, keep_s=keep_s
         )
 
     def emulate(
@@ -282,8 +289,9 @@ class Plan:
         spin_us: int = 50,
         poll_interval_us: int = 0,
         capture: Sequence[str] = (),
+        qlog: Sequence[str] = (),
     ) -> Result:
-        """See `Scenario.emulate`.
+        """See `Scenario.emulate`. `capture` and `qlog` as in `run`.
 
         The loop does not sleep when something is due within `spin_us`, and polls at most once per `poll_interval_us`; with
         `urgent` the system prefers it to ordinary processes. Commands write what they have to say to `out/commands`.
@@ -294,7 +302,7 @@ class Plan:
         if not self.has_real_ends:
             raise EmulationError("no flow of this scenario has a real end", advice(self.scenario))
         folder = None if out is None else begin(self, out)
-        into = self._capture(capture, folder)
+        files = self._files(folder, capture, qlog, emulated=True)
 
         def work(control: _native.Control) -> Result:
             return self.carry_out_in_real_time(
@@ -303,23 +311,33 @@ class Plan:
                 poll_interval_us=poll_interval_us,
                 urgent=urgent,
                 folder=folder,
-                capture=into,
+                files=files,
             )
 
         # an emulation cannot wait until its tables are written
         return self._watch(work, folder, progress=progress, keep_s=math.inf)
 
-    def _capture(self, links: Sequence[str], folder: Path | None) -> tuple[list[str], str] | None:
-        """The arguments for the core; `KeyError` for an unknown link."""
-        if not links:
-            return None
-        if folder is None:
-            raise ValueError("a capture needs a folder: say `out`")
-        known = {link["name"] for link in self.layout["links"]}
-        for name in links:
-            if name not in known:
-                raise KeyError(name)
-        return list(links), str(folder / "capture.pcapng")
+    def controlled(self, *, emulated: bool = False) -> list[str]:
+        """Names of the flows with a congestion controller of this library, for `qlog`; fewer in an emulation."""
+        return self._native.controlled(emulated=emulated)
+
+    def _files(
+        self, folder: Path | None, capture: Sequence[str], qlog: Sequence[str], *, emulated: bool
+    ) -> _native.Files:
+        """The arguments for the core; `KeyError` for an unknown link, or a flow without a controller of this library."""
+        if folder is None and (capture or qlog):
+            raise ValueError("a capture or a qlog file needs a folder: say `out`")
+        links = {link["name"] for link in self.layout["links"]} if capture else set()
+        flows = set(self.controlled(emulated=emulated)) if qlog else set()
+        for name in [
+            *(link for link in capture if link not in links),
+            *(flow for flow in qlog if flow not in flows),
+        ]:
+            raise KeyError(name)
+        return {
+            "capture": (list(capture), f"{folder}/capture.pcapng") if capture else None,
+            "qlog": [(flow, f"{folder}/{flow}.sqlog") for flow in qlog],
+        }
 
     def _watch(
         self,
@@ -370,13 +388,13 @@ class Plan:
         self,
         control: _native.Control,
         folder: Path | None = None,
-        capture: tuple[list[str], str] | None = None,
+        files: _native.Files | None = None,
     ) -> Result:
         """Runs in this thread; `control` can stop it from another, and have it write a checkpoint to `folder`."""
         from .result import Result
 
         wall, cpu = time.perf_counter(), time.thread_time()
-        native = self._native.run(control, None if folder is None else str(folder), capture)
+        native = self._native.run(control, files or NO_FILES, None if folder is None else str(folder))
         return Result.of(self, native, time.perf_counter() - wall, time.thread_time() - cpu)
 
     def carry_out_in_real_time(
@@ -387,7 +405,7 @@ class Plan:
         poll_interval_us: int = 0,
         urgent: bool = False,
         folder: Path | None = None,
-        capture: tuple[list[str], str] | None = None,
+        files: _native.Files | None = None,
     ) -> Result:
         """Emulates in this thread; `control` can stop it from another. Several can run at the same time."""
         from .result import Result
@@ -395,11 +413,11 @@ class Plan:
         wall, cpu = time.perf_counter(), time.process_time()
         native = self._native.emulate(
             control,
+            files or NO_FILES,
             spin_us=spin_us,
             poll_interval_us=poll_interval_us,
             urgent=urgent,
             logs=None if folder is None else str(folder / "commands"),
-            capture=capture,
             began_ns=time.time_ns(),
         )
         return Result.of(self, native, time.perf_counter() - wall, time.process_time() - cpu)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -153,6 +154,9 @@ def test_what_emulate_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["emulate", path, "--grain-us", "5"], "--grain-us was renamed to --poll-interval-us"),
         (["run", path, "--pcap", "nowhere"], "there is no such link"),
         (["run", path, "--runs", "2", "--pcap", "bottleneck"], "--pcap is for one run"),
+        (["run", path, "--runs", "2", "--qlog", "file"], "--qlog is for one run"),
+        (["run", path, "--qlog", "fiel"], "did you mean `file`?"),
+        (["emulate", path, "--qlog", "file"], "no flow of that name has a scheme here"),
     ]:
         assert call(words) == 2
         assert message in capsys.readouterr().err
@@ -259,6 +263,39 @@ def test_commands_alone_are_emulated_and_send_nothing_in_a_simulation(
     assert answer["flows"][0]["sent_packets"] == 0
     plan = tw.load(path).plan()
     assert tw.Scenario.from_toml(plan.toml).plan().toml == plan.toml
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    """The records of a qlog file: RFC 7464 §2.1."""
+    return [json.loads(record) for record in path.read_text(encoding="utf-8").split("\x1e")[1:]]
+
+
+def test_a_log_of_a_controller_has_what_it_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert call(["run", str(written(tmp_path)), "--out", str(out), "--qlog", "file", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    header, *events = records(out / "file.sqlog")
+    assert header["trace"]["common_fields"]["protocol_type"] == ["TCP"]
+    sent = [event for event in events if event["name"] == "transport:packet_sent"]
+    # the opening of the connection is no affair of the controller
+    assert len(sent) == answer["flows"][0]["sent_packets"] - 1
+    assert sum(event["data"]["raw"]["length"] for event in sent) >= 200_000
+    windows = [event["data"].get("congestion_window") for event in events]
+    assert max(window for window in windows if window) > 10 * 1448
+
+
+@real
+def test_a_log_of_a_live_flow_has_its_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = TEXT.replace('kernel = "reno"', 'scheme = "cvihis"\nlive = true').replace('"window", ', "")
+    out = tmp_path / "out"
+    words = ["emulate", str(written(tmp_path, text.replace('size = "200 kB"\n', ""))), "--out", str(out)]
+    assert call([*words, "--qlog", "file", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    _, *events = records(out / "file.sqlog")
+    sent = [event for event in events if event["name"] == "transport:packet_sent"]
+    assert abs(len(sent) - answer["flows"][0]["sent_packets"]) <= 1
+    rates = {event["data"]["pacing_rate"] for event in events if "pacing_rate" in event["data"]}
+    assert len(rates) > 3
 
 
 def test_a_capture_of_a_simulation_is_read_by_others(

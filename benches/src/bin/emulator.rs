@@ -19,7 +19,7 @@ use std::time::{Duration as Span, SystemTime, UNIX_EPOCH};
 
 use emulate::{Lateness, Settings};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, recvmmsg, setsockopt, sockopt};
-use sim::{Blueprint, Control, FlowEmulation, FlowKind, PortSpec};
+use sim::{Blueprint, Control, FlowEmulation, FlowKind, Observers, PortSpec};
 use stack::datagram::{self, Pattern};
 use units::{Bytes, Duration, Rate};
 
@@ -150,7 +150,7 @@ fn bench(rate: u64, seconds: u64, urgent: bool) {
     net.emulation.real = vec![left, right];
     let logs = std::env::temp_dir().join(format!("thalweg-emulator-{}", std::process::id()));
     let settings = Settings { urgent, logs: Some(logs.clone()), ..Settings::default() };
-    let outcome = match emulate::run(&net, &settings, &Control::default(), None) {
+    let outcome = match emulate::run(&net, &settings, &Control::default(), Observers::default()) {
         Ok(outcome) => outcome,
         Err(error) => {
             eprintln!("error: {error}");

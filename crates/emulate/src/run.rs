@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use contract::{EndpointId, FlowId, LinkId, ParamError};
-use sim::{Blueprint, Control, Tap, Trace, World};
+use contract::{EndpointId, FlowId, ParamError};
+use sim::{Blueprint, Control, Observers, Trace, World};
 use units::{Duration, Time};
 
 use crate::driver::drive;
@@ -88,19 +88,17 @@ pub enum Error {
     },
 }
 
-/// Emulates `blueprint` in real time. Returns after its duration, or soon after `control` stops it. `tap` captures its links. Namespaces,
+/// Emulates `blueprint` in real time. Returns after its duration, or soon after `control` stops it. `observers` capture its links and log its controllers. Namespaces,
 /// devices, processes and files of the emulation are removed when it returns, also after an error.
 pub fn run(
     blueprint: &Blueprint,
     settings: &Settings,
     control: &Control,
-    tap: Option<(Vec<LinkId>, Box<dyn Tap>)>,
+    observers: Observers,
 ) -> Result<Outcome, Error> {
     let mut world = World::new(blueprint).map_err(Error::Refused)?;
     let gates = Gates::open(blueprint, &mut world);
-    if let Some((links, tap)) = tap {
-        world.tap(&links, tap);
-    }
+    world.observe(observers);
     let accuracy = if gates.count() == 0 {
         drive(&mut world, &gates, blueprint, control, &mut Alone::new(settings))
     } else {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use emulate::{Outcome, Settings};
-use sim::Control;
+use sim::{Control, Observers};
 
 /// Whether the test can run here; if not, a message says so.
 fn possible(test: &str) -> bool {
@@ -29,14 +29,14 @@ fn plan(text: &str) -> std::sync::Arc<lab::Plan> {
 /// With scheduling priority, since a few thousand packets per second are a small load.
 fn emulated(plan: &lab::Plan) -> Outcome {
     let settings = Settings { urgent: true, ..Settings::default() };
-    emulate::run(&plan.blueprint, &settings, &Control::default(), None)
+    emulate::run(&plan.blueprint, &settings, &Control::default(), Observers::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The same with priority over other processes: so few packets per second are a small load.
 fn emulated_first(plan: &lab::Plan) -> Outcome {
     let settings = Settings { urgent: true, ..Settings::default() };
-    emulate::run(&plan.blueprint, &settings, &Control::default(), None)
+    emulate::run(&plan.blueprint, &settings, &Control::default(), Observers::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -135,7 +135,8 @@ fn a_congestion_control_that_the_kernel_has_not_is_refused() {
         return;
     }
     let plan = plan(&PAIR.replace("kernel = \"reno\"", "kernel = \"no_such\"\nscheme = \"reno\""));
-    let error = emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), None);
+    let error =
+        emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), Observers::default());
     let message = error.expect_err("there is none").to_string();
     assert!(message.contains("no congestion control `no_such`") && message.contains("reno"), "{message}");
     assert_eq!(names(), Vec::<String>::new());
@@ -155,7 +156,8 @@ fn commands_run_at_both_ends_and_are_gone_afterwards() {
     let text = text.replace("\"window\", ", "").replace("duration = \"2 s\"", "duration = \"300 ms\"");
     let plan = plan(&text);
     let settings = Settings { logs: Some(folder.clone()), ..Settings::default() };
-    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None).unwrap();
+    let outcome =
+        emulate::run(&plan.blueprint, &settings, &Control::default(), Observers::default()).unwrap();
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
     let (sender, receiver) = (read("file-sender.log"), read("file-receiver.log"));
     let _ = fs::remove_dir_all(&folder);
@@ -249,7 +251,8 @@ fn settings_that_the_kernel_has_not_are_refused() {
         return;
     }
     let plan = plan(&PAIR.replace("size = \"500 kB\"", "tcp = { undo = false }"));
-    let error = emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), None);
+    let error =
+        emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), Observers::default());
     let message = error.expect_err("there is no such setting").to_string();
     assert!(message.contains("flow `file`") && message.contains("`tcp.undo`"), "{message}");
 }
@@ -334,7 +337,7 @@ commands = {{ sender = "{}", receiver = "{}" }}
     );
     let plan = plan(&text);
     let settings = Settings { logs: Some(folder.clone()), ..Settings::default() };
-    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None);
+    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), Observers::default());
     let read =
         |node: &str| fs::read_to_string(folder.join(format!("film-receiver-{node}.log"))).unwrap_or_default();
     let logs = ["right1", "right2", "right3"].map(read);

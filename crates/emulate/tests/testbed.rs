@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use emulate::Settings;
 use lab::{Cells, Report};
-use sim::Control;
+use sim::{Control, Observers};
 
 /// A lock, since concurrent tests would slow each other.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -83,7 +83,7 @@ fn both(name: &str, scheme: &str, span: (u32, u32), keys: &[&str]) -> Option<Bot
     let plan = scenario.plan(None).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let simulated = lab::run(&plan, &Control::default()).report;
     let settings = Settings { urgent: true, ..Settings::default() };
-    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None)
+    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), Observers::default())
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.complete);
     assert_eq!(

@@ -152,7 +152,8 @@ commands = {{ sender = "{}", receiver = "{}" }}
     let outcome = std::thread::scope(|scope| {
         let settings = Settings { logs: Some(logs.clone()), ..Settings::default() };
         let (plan, control) = (&plan, &control);
-        let run = scope.spawn(move || emulate::run(&plan.blueprint, &settings, control, None));
+        let run =
+            scope.spawn(move || emulate::run(&plan.blueprint, &settings, control, sim::Observers::default()));
         let patience = Instant::now();
         while !run.is_finished() && patience.elapsed() < Duration::from_secs(60) {
             if done(&folder) == RECEIVERS && folder.join("sent").exists() {
@@ -300,7 +301,8 @@ links = [
     let outcome = std::thread::scope(|scope| {
         let settings = Settings { logs: Some(logs.clone()), ..Settings::default() };
         let (plan, control) = (&plan, &control);
-        let run = scope.spawn(move || emulate::run(&plan.blueprint, &settings, control, None));
+        let run =
+            scope.spawn(move || emulate::run(&plan.blueprint, &settings, control, sim::Observers::default()));
         let patience = Instant::now();
         while !run.is_finished() && patience.elapsed() < Duration::from_secs(60) && !over() {
             std::thread::sleep(Duration::from_millis(50));

@@ -12,17 +12,21 @@ use units::Time;
 
 use crate::Plan;
 
-/// What became of a capture, to be asked when the run is over.
+/// What became of a file that a run writes, to be asked when the run is over.
 #[derive(Clone, Debug, Default)]
-pub struct Captured {
-    packets: Arc<AtomicU64>,
+pub struct Written {
+    records: Arc<AtomicU64>,
     failure: Arc<OnceLock<String>>,
 }
 
-impl Captured {
-    /// Packets written.
-    pub fn packets(&self) -> u64 {
-        self.packets.load(Ordering::Relaxed)
+impl Written {
+    /// Packets or events written.
+    pub fn records(&self) -> u64 {
+        self.records.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count(&self) {
+        self.records.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Why the file is not complete, if it is not.
@@ -30,7 +34,7 @@ impl Captured {
         self.failure.get().map(String::as_str)
     }
 
-    fn note(&self, result: io::Result<()>) {
+    pub(crate) fn note(&self, result: io::Result<()>) {
         if let Err(error) = result {
             // the first one says it
             let _ = self.failure.set(error.to_string());
@@ -46,13 +50,13 @@ pub struct Capture {
     interfaces: Vec<(PortId, u32)>,
     /// By flow, what of a TCP packet's size is header.
     headers: Vec<u32>,
-    captured: Captured,
+    captured: Written,
 }
 
 impl Capture {
     /// Begins a file of what passes `links`, at the far end of each. `began_ns` are nanoseconds since 1970 at the start of the run;
     /// 0 for a simulation.
-    pub fn create(plan: &Plan, links: &[LinkId], path: &Path, began_ns: u64) -> io::Result<(Self, Captured)> {
+    pub fn create(plan: &Plan, links: &[LinkId], path: &Path, began_ns: u64) -> io::Result<(Self, Written)> {
         let port = |link: &LinkId, backward: u32| PortId(2 * link.0 + backward);
         let names = links.iter().flat_map(|link| {
             let name = &plan.blueprint.links[link.index()].name;
@@ -66,7 +70,7 @@ impl Capture {
             FlowKind::Tcp(config) => config.header.as_u64() as u32,
             _ => 0,
         });
-        let captured = Captured::default();
+        let captured = Written::default();
         Ok((
             Self {
                 file: Some(file),
@@ -90,7 +94,7 @@ impl Tap for Capture {
                 file.simulated(at, interface, packet, header)
             }
         };
-        self.captured.packets.store(file.packets(), Ordering::Relaxed);
+        self.captured.count();
         self.captured.note(written);
     }
 }

@@ -1,7 +1,6 @@
 //! Runs a plan in the simulator and builds the report.
 
-use contract::LinkId;
-use sim::{Control, Tap, Trace, World};
+use sim::{Control, Observers, Trace, World};
 use units::Time;
 
 use crate::{Plan, Report, metrics};
@@ -24,26 +23,21 @@ pub fn run(plan: &Plan, control: &Control) -> Outcome {
     run_saving(plan, control, |_| {})
 }
 
-/// What is shown the packets that pass some links.
-pub type LinkTap = (Vec<LinkId>, Box<dyn Tap>);
-
 /// As [`run`]. Whenever `control` says pause, `save` is given the tables as they are, and the run goes on.
 pub fn run_saving(plan: &Plan, control: &Control, save: impl FnMut(&Report)) -> Outcome {
-    run_tapped(plan, control, None, save)
+    run_observed(plan, control, Observers::default(), save)
 }
 
-/// As [`run_saving`]; `tap` is shown what passes its links, and is dropped before this returns.
-pub fn run_tapped(
+/// As [`run_saving`], with captures and logs, which are dropped before this returns.
+pub fn run_observed(
     plan: &Plan,
     control: &Control,
-    tap: Option<LinkTap>,
+    observers: Observers,
     mut save: impl FnMut(&Report),
 ) -> Outcome {
     let mut world =
         World::new(&plan.blueprint).expect("the parameters of a plan were checked when it was made");
-    if let Some((links, tap)) = tap {
-        world.tap(&links, tap);
-    }
+    world.observe(observers);
     world.run(control);
     while world.paused() {
         save(&metrics::report(plan, &world.snapshot()));

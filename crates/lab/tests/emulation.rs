@@ -2,7 +2,7 @@
 
 mod common;
 
-use sim::{Control, FlowEmulation, FlowKind};
+use sim::{Control, FlowEmulation, FlowKind, Observers};
 use units::Duration;
 
 use common::plan;
@@ -81,7 +81,8 @@ fn a_capture_has_a_block_for_each_packet_that_passed() {
     let links = vec![plan.link("bottleneck").expect("a dumbbell has one")];
     let (capture, captured) = lab::Capture::create(&plan, &links, &path, 0).expect("the folder is there");
     let plain = lab::run(&plan, &Control::default());
-    let outcome = lab::run_tapped(&plan, &Control::default(), Some((links, Box::new(capture))), |_| {});
+    let observers = Observers { tap: Some((links, Box::new(capture))), ..Observers::default() };
+    let outcome = lab::run_observed(&plan, &Control::default(), observers, |_| {});
     let bytes = std::fs::read(&path).expect("it was written");
     std::fs::remove_dir_all(&folder).expect("it is ours");
     assert_eq!(outcome.trace.hash, plain.trace.hash, "whoever looks changes nothing");
@@ -93,7 +94,7 @@ fn a_capture_has_a_block_for_each_packet_that_passed() {
         packets += u64::from(word(at) == 6);
         at += word(at + 4) as usize;
     }
-    assert_eq!(captured.packets(), packets);
+    assert_eq!(captured.records(), packets);
     let sent: u64 = outcome.trace.ports[..2].iter().map(|port| port.sent_packets).sum();
     assert!(packets <= sent && packets + 20 > sent, "{packets} of {sent}");
 }

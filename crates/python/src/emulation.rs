@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use emulate::{Accuracy, Error, Settings};
-use lab::{Captured, LinkTap, Plan};
+use lab::{Plan, Written};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use sim::Observers;
 use units::Duration;
 
 use crate::scenario::Run;
@@ -18,13 +19,13 @@ pub(crate) fn run(
     plan: &Arc<Plan>,
     settings: &Settings,
     control: &Arc<sim::Control>,
-    wanted: Option<(Vec<String>, PathBuf)>,
+    files: &Files,
     began_ns: u64,
 ) -> PyResult<Run> {
-    let (tap, captured) = wanted.map(|wanted| capture(plan, wanted, began_ns)).transpose()?.unzip();
-    let emulated = py.detach(|| emulate::run(&plan.blueprint, settings, control, tap));
+    let (observers, written) = files.open(plan, began_ns)?;
+    let emulated = py.detach(|| emulate::run(&plan.blueprint, settings, control, observers));
     let outcome = emulated.map_err(|error| failed(py, &error))?;
-    finished(captured.as_ref())?;
+    finished(&written)?;
     let report = lab::report(&plan.as_emulated(), &outcome.trace);
     let said = Some(accuracy(&outcome.accuracy).to_string());
     Ok(Run::of(&outcome.trace, report, outcome.complete, said))
@@ -48,23 +49,48 @@ pub fn clean_emulations() -> Vec<String> {
     Vec::new()
 }
 
-/// Starts the capture file of some links. Raises `KeyError` for an unknown link, `OSError` for a file that cannot be written.
-pub(crate) fn capture(
-    plan: &Plan,
-    (names, path): (Vec<String>, PathBuf),
-    began_ns: u64,
-) -> PyResult<(LinkTap, Captured)> {
-    let link = |name: &String| plan.link(name).ok_or_else(|| PyKeyError::new_err(name.clone()));
-    let links = names.iter().map(link).collect::<PyResult<Vec<_>>>()?;
-    let (capture, captured) = lab::Capture::create(plan, &links, &path, began_ns)
-        .map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
-    Ok(((links, Box::new(capture)), captured))
+/// The files that a run writes while it runs.
+#[derive(FromPyObject)]
+pub(crate) struct Files {
+    /// Links, and the capture file of what passes them.
+    #[pyo3(item)]
+    capture: Option<(Vec<String>, PathBuf)>,
+    /// Flows, each with the qlog file of its congestion controller.
+    #[pyo3(item)]
+    qlog: Vec<(String, PathBuf)>,
+}
+
+impl Files {
+    /// Begins all files. Raises `KeyError` for an unknown link or a flow without a controller, `OSError` for a file that cannot be written.
+    pub(crate) fn open(&self, plan: &Plan, began_ns: u64) -> PyResult<(Observers, Vec<Written>)> {
+        let unknown = |name: &String| PyKeyError::new_err(name.clone());
+        let failed = |path: &PathBuf, error| PyOSError::new_err(format!("{}: {error}", path.display()));
+        let (mut observers, mut files) = (Observers::default(), Vec::new());
+        if let Some((names, path)) = &self.capture {
+            let link = |name: &String| plan.link(name).ok_or_else(|| unknown(name));
+            let links = names.iter().map(link).collect::<PyResult<Vec<_>>>()?;
+            let capture = lab::Capture::create(plan, &links, path, began_ns);
+            let (capture, written) = capture.map_err(|error| failed(path, error))?;
+            observers.tap = Some((links, Box::new(capture)));
+            files.push(written);
+        }
+        for (name, path) in &self.qlog {
+            let flow = lab::controlled(plan, false).find(|(known, _)| known == name);
+            let (_, flow) = flow.ok_or_else(|| unknown(name))?;
+            let (log, written) = lab::qlog(plan, flow, path).map_err(|error| failed(path, error))?;
+            observers.logs.push((flow, log));
+            files.push(written);
+        }
+        Ok((observers, files))
+    }
 }
 
 /// Raises `OSError` if a file could not be written completely.
-pub(crate) fn finished(captured: Option<&Captured>) -> PyResult<()> {
-    match captured.and_then(Captured::failure) {
-        Some(failure) => Err(PyOSError::new_err(format!("the capture is not complete: {failure}"))),
+pub(crate) fn finished(files: &[Written]) -> PyResult<()> {
+    match files.iter().find_map(Written::failure) {
+        Some(failure) => {
+            Err(PyOSError::new_err(format!("a file of packets or events is not complete: {failure}")))
+        }
         None => Ok(()),
     }
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-use crate::emulation;
+use crate::emulation::{self, Files};
 use crate::table::Table;
 use crate::values;
 
@@ -144,6 +144,12 @@ impl Plan {
         self.0.to_toml()
     }
 
+    /// Names of the flows with a congestion controller of this library, which qlog files can show; fewer in an emulation.
+    #[pyo3(signature = (*, emulated = false))]
+    fn controlled(&self, emulated: bool) -> Vec<&str> {
+        lab::controlled(&self.0, emulated).map(|(name, _)| name).collect()
+    }
+
     /// Nodes with their places and links, as JSON, for drawing.
     #[getter]
     fn layout(&self) -> String {
@@ -160,49 +166,42 @@ impl Plan {
     }
 
     /// Runs to the end, or until `control` stops it. Releases the interpreter lock. When `control` requests `keep`, the tables up to now
-    /// are written to `folder`. `capture` is a list of links and the capture file for their packets.
-    #[pyo3(signature = (control, folder = None, capture = None))]
-    fn run(
-        &self,
-        py: Python<'_>,
-        control: &Control,
-        folder: Option<PathBuf>,
-        capture: Option<(Vec<String>, PathBuf)>,
-    ) -> PyResult<Run> {
-        let capture = capture.map(|wanted| emulation::capture(&self.0, wanted, 0)).transpose()?;
-        let (tap, captured) = capture.unzip();
+    /// are written to `folder`. `files` has the links of a capture with its file, and flows with their qlog files.
+    #[pyo3(signature = (control, files, folder = None))]
+    fn run(&self, py: Python<'_>, control: &Control, files: Files, folder: Option<PathBuf>) -> PyResult<Run> {
+        let (observers, written) = files.open(&self.0, 0)?;
         let (plan, control) = (self.0.clone(), control.0.clone());
         let outcome = py.detach(move || {
-            lab::run_tapped(&plan, &control, tap, |report| {
+            lab::run_observed(&plan, &control, observers, |report| {
                 if let Some(folder) = &folder {
                     // if this fails, so does the write at the end, which is reported
                     let _ = tables::save(report, folder);
                 }
             })
         });
-        emulation::finished(captured.as_ref())?;
+        emulation::finished(&written)?;
         Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
     }
 
     /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`. `began_ns` is the
-    /// time of the start in `capture`.
-    #[pyo3(signature = (control, *, spin_us = 50, poll_interval_us = 0, urgent = false, logs = None, capture = None, began_ns = 0))]
+    /// time of the start in a capture. `files` as in `run`.
+    #[pyo3(signature = (control, files, *, spin_us = 50, poll_interval_us = 0, urgent = false, logs = None, began_ns = 0))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn emulate(
         &self,
         py: Python<'_>,
         control: &Control,
+        files: Files,
         spin_us: u64,
         poll_interval_us: u64,
         urgent: bool,
         logs: Option<PathBuf>,
-        capture: Option<(Vec<String>, PathBuf)>,
         began_ns: u64,
     ) -> PyResult<Run> {
         let (spin, poll_interval) =
             (units::Duration::from_micros(spin_us), units::Duration::from_micros(poll_interval_us));
         let settings = emulate::Settings { spin, poll_interval, urgent, logs };
-        emulation::run(py, &self.0, &settings, &control.0, capture, began_ns)
+        emulation::run(py, &self.0, &settings, &control.0, &files, began_ns)
     }
 }
 

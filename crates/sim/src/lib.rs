@@ -23,4 +23,4 @@ pub use trace::{
     Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
     ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };
-pub use world::{Control, ExternalPayloads, Tap, World};
+pub use world::{Control, ExternalPayloads, Observers, Tap, World};

@@ -3,6 +3,7 @@
 
 pub mod datagram;
 pub mod icn;
+pub mod log;
 pub mod ndn;
 pub mod parts;
 pub mod queue;

@@ -13,7 +13,7 @@ from .answers import answer_of_run
 from .folders import name_of, place_of, settle
 from .out import Refusal, check_seed, console, print_table, show_json
 from .progress import Meter
-from .run import changed, check_links, print_result
+from .run import changed, check_controlled, check_links, print_result
 from .warned import warn
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def emulate(
     kernel: bool = False,
     out: Path | None = None,
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    qlog: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     urgent: bool = False,
     spin_us: int = 50,
     poll_interval_us: int = 0,
@@ -65,6 +66,9 @@ def emulate(
         name.
     pcap
         Write packets on this link to `capture.pcapng`; may be repeated.
+    qlog
+        Log the congestion controller of this flow in `FLOW.sqlog`, which qvis reads; may be repeated. Flows of the kernel
+        and of programs have none.
     urgent
         Run the emulation with real-time priority, ahead of all ordinary processes of this host.
     spin_us
@@ -98,6 +102,7 @@ def emulate(
         loaded, real["kernel"], real["simulated"] = _with_kernel(loaded, quiet=json)
     plan = loaded.plan(seed)
     check_links(plan, pcap)
+    check_controlled(plan, qlog, emulated=True)
     if not plan.has_real_ends:
         raise Refusal("no flow of this scenario has a real end: nothing would be emulated", advice(loaded))
     warnings = warn(loaded, json=json)
@@ -106,7 +111,14 @@ def emulate(
         plan, Path("out") / scenario.stem / name_of(loaded.overrides, *words), out, emulated=True
     )
     result, interrupted = _run(
-        plan, place.work, pcap, urgent=urgent, spin_us=spin_us, poll_interval_us=poll_interval_us, quiet=json
+        plan,
+        place.work,
+        pcap,
+        qlog,
+        urgent=urgent,
+        spin_us=spin_us,
+        poll_interval_us=poll_interval_us,
+        quiet=json,
     )
     folder, note = settle(place, result)
     if json:
@@ -151,6 +163,7 @@ def _run(
     plan: Plan,
     folder: Path,
     pcap: tuple[str, ...],
+    qlog: tuple[str, ...],
     *,
     urgent: bool,
     spin_us: int,
@@ -168,6 +181,7 @@ def _run(
                 spin_us=spin_us,
                 poll_interval_us=poll_interval_us,
                 capture=pcap,
+                qlog=qlog,
             )
         except Interrupted as stop:
             return stop.result, True

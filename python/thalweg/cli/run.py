@@ -41,6 +41,7 @@ def run(
     jobs: int | None = None,
     out: Path | None = None,
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    qlog: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     json: bool = False,
 ) -> int:
     """Run a scenario, or every cell of its `[sweep]`; print tables and the folder of the results.
@@ -64,6 +65,8 @@ def run(
         its own: `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
     pcap
         Write packets on this link to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
+    qlog
+        Log the congestion controller of this flow in `FLOW.sqlog`, which qvis reads; may be repeated.
     json
         Print one JSON object.
     """
@@ -75,12 +78,14 @@ def run(
     loaded = changed(load(scenario), changes)
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
-        if pcap:
-            raise Refusal("--pcap is for one run", "leave --runs out, and add --no-sweep")
+        if pcap or qlog:
+            raise Refusal(
+                f"--{'pcap' if pcap else 'qlog'} is for one run", "leave --runs out, and add --no-sweep"
+            )
         return _many(
             loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, _parent(scenario), out, json=json
         )
-    return _one(loaded, seed, _parent(scenario), out, pcap, json=json)
+    return _one(loaded, seed, _parent(scenario), out, pcap, qlog, json=json)
 
 
 def _parent(scenario: Path) -> Path:
@@ -107,11 +112,27 @@ def check_links(plan: Plan, names: tuple[str, ...]) -> None:
             raise Refusal(f"--pcap {name}: there is no such link", nearest(name, known))
 
 
+def check_controlled(plan: Plan, names: tuple[str, ...], *, emulated: bool = False) -> None:
+    """Refuses unknown flows, and those without a congestion controller of this library."""
+    known = plan.controlled(emulated=emulated)
+    for name in names:
+        if name not in known:
+            raise Refusal(f"--qlog {name}: no flow of that name has a scheme here", nearest(name, known))
+
+
 def _one(
-    scenario: Scenario, seed: int | None, parent: Path, out: Path | None, pcap: tuple[str, ...], *, json: bool
+    scenario: Scenario,
+    seed: int | None,
+    parent: Path,
+    out: Path | None,
+    pcap: tuple[str, ...],
+    qlog: tuple[str, ...],
+    *,
+    json: bool,
 ) -> int:
     plan = scenario.plan(seed)
     check_links(plan, pcap)
+    check_controlled(plan, qlog)
     warnings = warn(scenario, json=json)
     place = place_of(plan, parent / name_of(scenario.overrides, f"seed={plan.seed}"), out)
     interrupted = False
@@ -123,6 +144,7 @@ def _one(
                 ),
                 out=place.work,
                 capture=pcap,
+                qlog=qlog,
             )
         except Interrupted as stop:
             interrupted, result = True, stop.result

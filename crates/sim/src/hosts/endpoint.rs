@@ -6,6 +6,7 @@ use contract::{
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
+use stack::log::{Log, Logged, LoggedSender};
 use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
@@ -213,6 +214,7 @@ pub(super) fn make_sender(
     id: FlowId,
     receiver: Address,
     attachment: Option<Attachment>,
+    log: Option<&Log>,
     blueprint: &Blueprint,
 ) -> Result<AnyEndpoint, ParamError> {
     let to = destination(flow, id, receiver);
@@ -224,13 +226,18 @@ pub(super) fn make_sender(
                 initial_window: config.segment * u64::from(config.initial_window),
             };
             let Build::Control(build) = scheme(flow)? else { return Err(wrong_kind(flow, "a stream")) };
-            AnyEndpoint::TcpSender(tcp::Sender::new(config, build(&flow.params, &setup)?, receiver))
+            let controller = logged(build(&flow.params, &setup)?, log);
+            AnyEndpoint::TcpSender(tcp::Sender::new(config, controller, receiver))
         }
         FlowKind::Stream(config) => {
             let Build::Stream { sender, .. } = scheme(flow)? else {
                 return Err(wrong_kind(flow, "a window law"));
             };
             let law = sender(&flow.params, &stream_setup(config))?;
+            let law = match log {
+                Some(log) => AnySender::Custom(Box::new(LoggedSender::new(law, log.clone()))),
+                None => law,
+            };
             let sender = stream::Sender::new(config, law, to);
             AnyEndpoint::StreamSender(Box::new(match attachment {
                 Some(attachment) => sender.attached(attachment),
@@ -251,9 +258,17 @@ pub(super) fn make_sender(
             if let Some(capacity) = access_capacity(flow.from, blueprint) {
                 law.on_access(capacity);
             }
-            AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, law)))
+            AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, logged(law, log))))
         }
     })
+}
+
+/// A congestion controller, with its log.
+fn logged(controller: AnyControl, log: Option<&Log>) -> AnyControl {
+    match log {
+        Some(log) => AnyControl::Custom(Box::new(Logged::new(controller, log.clone()))),
+        None => controller,
+    }
 }
 
 /// The destination of a flow's sender: its receiver, its group, or the forwarder of its node.

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use contract::{Address, EndpointId, FlowId, NodeId, PacketId, Random};
 use contract::{Endpoint, ParamError};
+use stack::log::Log;
 use units::Time;
 
 pub(crate) use any_node::AnyNode;
@@ -34,6 +35,8 @@ pub(crate) struct FlowState {
     /// Factories of endpoints that are not built in.
     custom_sender: Option<Factory>,
     custom_receiver: Option<Factory>,
+    /// The log of its congestion controller.
+    log: Option<Log>,
 }
 
 /// A receiver.
@@ -91,7 +94,14 @@ impl Hosts {
     /// Adds a flow whose endpoints were added before.
     pub(crate) fn add_flow(&mut self, sender: EndpointId, receivers: Range<usize>, churn_random: Random) {
         let (custom_sender, custom_receiver) = (None, None);
-        self.flows.push(FlowState { sender, receivers, churn_random, custom_sender, custom_receiver });
+        self.flows.push(FlowState {
+            sender,
+            receivers,
+            churn_random,
+            custom_sender,
+            custom_receiver,
+            log: None,
+        });
     }
 
     #[inline]
@@ -201,7 +211,9 @@ impl Hosts {
     ) -> Result<AnyEndpoint, ParamError> {
         let spec = &blueprint.flows[flow.index()];
         let attachment = self.nodes.attachment(flow, spec.from, true, blueprint);
-        endpoint::make_sender(spec, flow, receiver, attachment, blueprint)
+        // the first sender of a flow is made before the flow
+        let log = self.flows.get(flow.index()).and_then(|state| state.log.as_ref());
+        endpoint::make_sender(spec, flow, receiver, attachment, log, blueprint)
     }
 
     /// A receiver of a flow at the node `at` that sends its answers to `sender`.
@@ -245,6 +257,12 @@ impl Hosts {
     /// Sets the factory of a flow's sender.
     pub(crate) fn set_custom_sender(&mut self, flow: FlowId, make: Factory, blueprint: &Blueprint) {
         self.flows[flow.index()].custom_sender = Some(make);
+        self.remake_sender(flow, blueprint);
+    }
+
+    /// Logs the congestion controller of a flow.
+    pub(crate) fn set_log(&mut self, flow: FlowId, log: Log, blueprint: &Blueprint) {
+        self.flows[flow.index()].log = Some(log);
         self.remake_sender(flow, blueprint);
     }
 

@@ -1,6 +1,7 @@
 //! Changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
 
 use contract::{DropReason, EndpointId, FlowId, Input, LinkId, LinkLaw, NodeId, PortId, RouterInput};
+use stack::log::Log;
 use units::Rate;
 
 use super::World;
@@ -128,6 +129,11 @@ impl World {
     /// Sets the factory of a flow's sender. Call it before the run.
     pub fn custom_sender(&mut self, flow: FlowId, make: Factory) {
         self.hosts.set_custom_sender(flow, make, &self.blueprint);
+    }
+
+    /// Logs the congestion controller at a flow's sender. Call it before the run. It has no effect on datagrams and custom senders.
+    pub fn log(&mut self, flow: FlowId, log: Log) {
+        self.hosts.set_log(flow, log, &self.blueprint);
     }
 
     /// Sets the factory of a flow's receivers. Call it before the run.

@@ -7,12 +7,22 @@ use contract::{
     Address, Cx, Destination, Ecn, Egress, Endpoint, EndpointId, FlowId, Header, Label, LinkId, Meter,
     NodeId, Packet, PayloadId, PortId, Random,
 };
+use stack::log::Log;
 use units::Time;
 
 use super::{Control, Phase, Stop, World};
 use crate::agenda::{Kind, What};
 use crate::build;
 use crate::fabric::both;
+
+/// What is shown the packets and the congestion controllers of a run.
+#[derive(Default)]
+pub struct Observers {
+    /// Links, and the capture of what passes them.
+    pub tap: Option<(Vec<LinkId>, Box<dyn Tap>)>,
+    /// Flows, and the logs of their congestion controllers.
+    pub logs: Vec<(FlowId, Log)>,
+}
 
 /// A packet capture: sees the packets that arrive at the end of a link.
 pub trait Tap: Send {
@@ -208,6 +218,16 @@ impl World {
             None => self.hosts.built_in_sender(state.flow, &self.blueprint),
         };
         (Box::new(self.hosts.clocks.wrap(state.address.node, detached)), state.random.clone())
+    }
+
+    /// Begins captures and logs. Call it before the run.
+    pub fn observe(&mut self, observers: Observers) {
+        if let Some((links, tap)) = observers.tap {
+            self.tap(&links, tap);
+        }
+        for (flow, log) in observers.logs {
+            self.log(flow, log);
+        }
     }
 
     /// Captures all packets on `links` in both directions by `tap`. Call it before the run.

@@ -18,7 +18,7 @@ use contract::{
 use contract::{Endpoint, FlowId};
 use units::{Duration, Time};
 
-pub use emulation::{ExternalPayloads, Tap};
+pub use emulation::{ExternalPayloads, Observers, Tap};
 
 use self::emulation::External;
 use crate::accounts::{Accounts, Recorded};

@@ -1,0 +1,341 @@
+//! A log of a congestion controller: what it is told, and what it then permits.
+//!
+//! [`Logged`] wraps the controller of any transport, and [`LoggedSender`] the part of a stream scheme at the source. Both pass every call on and report
+//! [`Event`]s to a [`Log`], so that a flow with a log sends the same packets as one without. Events are those of qlog's recovery category
+//! (draft-ietf-quic-qlog-quic-events); quantities that do not change are not repeated.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Label, SenderLaw, Sending,
+    Sent, SourceLaw,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+/// Receives the events of one flow, in the order of time.
+#[derive(Clone)]
+pub struct Log(Arc<Mutex<Write>>);
+
+/// What writes an event.
+type Write = dyn FnMut(Time, &Event) + Send;
+
+impl Log {
+    /// A log that calls `write` for each event.
+    pub fn new(write: impl FnMut(Time, &Event) + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(write)))
+    }
+
+    fn write(&self, now: Time, event: &Event) {
+        // a panic of another thread in `write` leaves nothing behind that later events depend on
+        (self.0.lock().unwrap_or_else(PoisonError::into_inner))(now, event);
+    }
+}
+
+/// An event of a congestion controller.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A packet left.
+    Sent {
+        /// Its number among the packets of this sender, from 0; retransmissions have numbers of their own, as in QUIC.
+        number: u64,
+        /// TCP: its payload. Streams: its size on the wire.
+        bytes: Bytes,
+    },
+    /// Quantities that changed.
+    Metrics(Metrics),
+    /// The controller is in another state.
+    State {
+        /// The last state; `None` at first.
+        old: Option<State>,
+        /// The present state.
+        new: State,
+        /// What caused a recovery.
+        cause: Option<Cause>,
+    },
+    /// Losses, marks, a timeout or a NACK.
+    Congestion(Congestion),
+    /// The last episode was spurious: nothing was lost.
+    Spurious,
+}
+
+/// State of a congestion controller [RFC9002 §7.3].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The window is below the slow-start threshold.
+    SlowStart,
+    /// The window has reached the slow-start threshold.
+    CongestionAvoidance,
+    /// Between a congestion event and the acknowledgement of what was in flight then.
+    Recovery,
+    /// The application does not use the window.
+    ApplicationLimited,
+}
+
+/// Quantities that a controller is told or decides; `None` for what did not change since the last event, or does not exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Minimum round-trip time so far.
+    pub rtt_min: Option<Duration>,
+    /// Smoothed round-trip time.
+    pub rtt_smoothed: Option<Duration>,
+    /// The newest sample of the round-trip time.
+    pub rtt_latest: Option<Duration>,
+    /// Congestion window.
+    pub window: Option<Bytes>,
+    /// Payload in flight.
+    pub in_flight: Option<Bytes>,
+    /// Slow-start threshold.
+    pub ssthresh: Option<Bytes>,
+    /// Pacing rate, headers included.
+    pub rate: Option<Rate>,
+}
+
+impl Metrics {
+    /// What of `self` differs from `known`, which takes it over.
+    fn changes(&self, known: &mut Self) -> Self {
+        fn change<T: Copy + PartialEq>(new: Option<T>, known: &mut Option<T>) -> Option<T> {
+            let new = new.filter(|_| new != *known)?;
+            known.replace(new);
+            Some(new)
+        }
+        Self {
+            rtt_min: change(self.rtt_min, &mut known.rtt_min),
+            rtt_smoothed: change(self.rtt_smoothed, &mut known.rtt_smoothed),
+            rtt_latest: change(self.rtt_latest, &mut known.rtt_latest),
+            window: change(self.window, &mut known.window),
+            in_flight: change(self.in_flight, &mut known.in_flight),
+            ssthresh: change(self.ssthresh, &mut known.ssthresh),
+            rate: change(self.rate, &mut known.rate),
+        }
+    }
+}
+
+/// What a log knows of its sender.
+struct Writer {
+    log: Log,
+    known: Metrics,
+    state: Option<State>,
+    /// Number of the next packet.
+    next: u64,
+}
+
+impl Writer {
+    fn new(log: Log) -> Self {
+        Self { log, known: Metrics::default(), state: None, next: 0 }
+    }
+
+    fn write(&self, now: Time, event: Event) {
+        self.log.write(now, &event);
+    }
+
+    fn sent(&mut self, now: Time, bytes: Bytes) {
+        self.write(now, Event::Sent { number: self.next, bytes });
+        self.next += 1;
+    }
+
+    fn metrics(&mut self, now: Time, metrics: Metrics) {
+        let changes = metrics.changes(&mut self.known);
+        if changes != Metrics::default() {
+            self.write(now, Event::Metrics(changes));
+        }
+    }
+
+    fn state(&mut self, now: Time, new: State, cause: Option<Cause>) {
+        if self.state != Some(new) {
+            self.write(now, Event::State { old: self.state, new, cause });
+            self.state = Some(new);
+        }
+    }
+}
+
+/// The limits of an allowance, without those that are none.
+fn limits(allowance: Allowance) -> Metrics {
+    Metrics {
+        window: Some(allowance.window).filter(|window| *window != Bytes::UNLIMITED),
+        rate: Some(allowance.rate).filter(|rate| *rate != Rate::UNLIMITED),
+        ..Metrics::default()
+    }
+}
+
+/// A congestion controller with a log.
+pub struct Logged<C> {
+    controller: C,
+    writer: Writer,
+}
+
+impl<C: CongestionControl> Logged<C> {
+    /// `controller`, with its events in `log`.
+    pub fn new(controller: C, log: Log) -> Self {
+        Self { controller, writer: Writer::new(log) }
+    }
+
+    /// Reports what the controller permits after a call, beside `told`, what it was told.
+    fn after(&mut self, now: Time, told: Metrics) {
+        let Metrics { window, rate, .. } = limits(self.controller.allowance());
+        let ssthresh = Some(self.controller.ssthresh()).filter(|threshold| *threshold != Bytes::UNLIMITED);
+        self.writer.metrics(now, Metrics { window, rate, ssthresh, ..told });
+    }
+
+    /// The state outside of recoveries.
+    fn growth(&self, app_limited: bool) -> State {
+        if app_limited {
+            return State::ApplicationLimited;
+        }
+        match self.controller.allowance().window < self.controller.ssthresh() {
+            true => State::SlowStart,
+            false => State::CongestionAvoidance,
+        }
+    }
+}
+
+impl<C: CongestionControl> CongestionControl for Logged<C> {
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        self.controller.on_ack(ack, cx);
+        let now = cx.now();
+        self.after(
+            now,
+            Metrics {
+                rtt_min: Some(ack.rtt_min).filter(|rtt| *rtt != Duration::MAX),
+                rtt_smoothed: Some(ack.rtt_smoothed).filter(|_| ack.rtt_min != Duration::MAX),
+                rtt_latest: ack.rtt,
+                in_flight: Some(Bytes::new(ack.in_flight.as_u64().saturating_sub(ack.bytes.as_u64()))),
+                ..Metrics::default()
+            },
+        );
+        if !ack.recovering {
+            let state = self.growth(ack.app_limited);
+            self.writer.state(now, state, None);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        self.writer.write(now, Event::Congestion(*event));
+        self.controller.on_congestion(event, cx);
+        self.writer.state(now, State::Recovery, Some(event.cause));
+        self.after(now, Metrics { in_flight: Some(event.in_flight), ..Metrics::default() });
+    }
+
+    fn allowance(&self) -> Allowance {
+        self.controller.allowance()
+    }
+
+    fn samples_delivery(&self) -> bool {
+        self.controller.samples_delivery()
+    }
+
+    fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        self.controller.on_delivery(delivery, cx);
+        self.after(cx.now(), Metrics { in_flight: Some(delivery.in_flight), ..Metrics::default() });
+    }
+
+    fn on_sent(&mut self, sent: &Sent, cx: &mut Cx<'_>) {
+        self.controller.on_sent(sent, cx);
+        let now = cx.now();
+        self.writer.sent(now, sent.bytes);
+        self.after(now, Metrics { in_flight: Some(sent.in_flight), ..Metrics::default() });
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        self.controller.on_timer(cx);
+        self.after(cx.now(), Metrics::default());
+    }
+
+    fn wake(&self) -> Time {
+        self.controller.wake()
+    }
+
+    fn on_spurious(&mut self, cx: &mut Cx<'_>) {
+        self.controller.on_spurious(cx);
+        self.writer.write(cx.now(), Event::Spurious);
+        self.after(cx.now(), Metrics::default());
+    }
+
+    fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
+        self.controller.on_idle(idle, cx);
+        self.after(cx.now(), Metrics::default());
+    }
+
+    fn on_access(&mut self, capacity: Rate) {
+        self.controller.on_access(capacity);
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.controller.timeout()
+    }
+
+    fn by_source(&mut self) -> Option<&mut dyn SourceLaw> {
+        self.controller.by_source()
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        self.controller.ssthresh()
+    }
+}
+
+/// The part of a stream scheme at the source, with a log.
+pub struct LoggedSender<L> {
+    law: L,
+    writer: Writer,
+}
+
+impl<L: SenderLaw> LoggedSender<L> {
+    /// `law`, with its events in `log`.
+    pub fn new(law: L, log: Log) -> Self {
+        Self { law, writer: Writer::new(log) }
+    }
+
+    fn after(&mut self, now: Time) {
+        self.writer.metrics(now, limits(self.law.allowance()));
+    }
+}
+
+impl<L: SenderLaw> SenderLaw for LoggedSender<L> {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        self.law.on_feedback(feedback, cx);
+        self.after(cx.now());
+    }
+
+    fn allowance(&self) -> Allowance {
+        self.law.allowance()
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.law.on_start(cx);
+        self.after(cx.now());
+    }
+
+    fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
+        let label = self.law.stamp(sending, cx);
+        self.writer.write(cx.now(), Event::Sent { number: sending.seq, bytes: sending.size });
+        self.after(cx.now());
+        label
+    }
+
+    fn out_of_band(&self) -> bool {
+        self.law.out_of_band()
+    }
+
+    fn control(&mut self, after: &Sending, cx: &mut Cx<'_>) -> Option<Label> {
+        self.law.control(after, cx)
+    }
+
+    fn on_idle(&mut self, cx: &mut Cx<'_>) {
+        self.law.on_idle(cx);
+        self.after(cx.now());
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        self.law.on_timer(cx);
+        self.after(cx.now());
+    }
+
+    fn wake(&self) -> Time {
+        self.law.wake()
+    }
+
+    fn on_mode(&mut self, mode: &str, cx: &mut Cx<'_>) {
+        self.law.on_mode(mode, cx);
+        self.after(cx.now());
+    }
+}
