@@ -21,14 +21,20 @@ LEFT = {
     "stack": {"units", "contract"},
     "schemes": {"units", "graph", "contract"},
     "sim": {"units", "graph", "contract", "stack", "schemes"},
-    "live": {"units", "contract", "wire", "stack", "schemes"},
+    "driver": {"units", "contract", "wire"},
+    "transfer": {"units", "contract", "wire"},
+    "live": {"units", "contract", "wire", "stack", "schemes", "driver", "transfer"},
     "thalweg-quic": {"units", "contract", "schemes"},
-    "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "live"},
+    "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "driver", "transfer", "live"},
     "stack-quinn": {"units", "contract", "thalweg-quic"},
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab", "tables"},
-    "benches": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab"},
+    "python": {
+        *("units", "contract", "wire", "stack", "schemes", "sim", "driver", "transfer", "live", "emulate", "lab", "tables"),
+    },
+    "benches": {
+        *("units", "contract", "wire", "stack", "schemes", "sim", "driver", "transfer", "live", "emulate", "lab"),
+    },
 }
 
 # Tests may look to the right: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests
@@ -54,13 +60,13 @@ KEPT = {
     "libc": {"emulate"},
     "netlink": {"emulate"},
     "tun": {"emulate"},
-    "nix": {"emulate", "live", "benches"},
-    "blake3": {"live"},
+    "nix": {"driver", "transfer", "emulate", "live", "benches"},
+    "blake3": {"transfer", "live"},
     "x25519": {"live", "stack-quinn"},
-    "raptorq": {"live"},
-    "quinn": {"live", "thalweg-quic", "stack-quinn"},
-    "socket2": {"live"},
-    "getrandom": {"live"},
+    "raptorq": {"transfer"},
+    "quinn": {"driver", "thalweg-quic", "stack-quinn"},
+    "socket2": {"driver"},
+    "getrandom": {"driver", "live"},
 }
 
 BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim"}

@@ -10,9 +10,9 @@ use std::sync::{Arc, LazyLock};
 
 use contract::EndpointId;
 use libfuzzer_sys::fuzz_target;
-use live::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink};
-use live::transfer::{
-    BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Into, Kind, Layout, Manifest, Playout,
+use transfer::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink};
+use transfer::{
+    BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Destination, Kind, Layout, Manifest, Playout,
     Receivers, Store, Tally, LiveStream, TransferError, Whole,
 };
 use units::{Duration, Time};
@@ -22,11 +22,11 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = Manifest::read(bytes);
     let tally = Arc::new(Tally::default());
     match end % 8 {
-        0 => hear(&mut Collector::new(Into::Pipe(Box::new(sink())), tally), bytes),
+        0 => hear(&mut Collector::new(Destination::Pipe(Box::new(sink())), tally), bytes),
         // of a file, with hashes of blocks, whose manifest was in the offer
-        5 => hear(&mut Collector::of(manifest(), Into::Pipe(Box::new(sink())), tally), bytes),
+        5 => hear(&mut Collector::of(manifest(), Destination::Pipe(Box::new(sink())), tally), bytes),
         6 => {
-            let mut sink = BlockSink::new(manifest(), Into::Pipe(Box::new(sink())), 1 << 16, tally);
+            let mut sink = BlockSink::new(manifest(), Destination::Pipe(Box::new(sink())), 1 << 16, tally);
             let (mut at, mut said) = (0, [0; MAX_MESSAGE_BYTES]);
             sink.on_open();
             each(bytes, |_, now, content| {

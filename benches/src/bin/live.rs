@@ -11,9 +11,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
 use contract::{EndpointId, ParamValue};
-use live::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink, Status};
-use live::{Cargo, Control, Handshake, Outcome, Platform, Scheme, Secret, Settings, Store, Udp};
+use driver::{Platform, Udp};
+use live::{Control, Handshake, Outcome, Scheme, Secret, Settings};
 use nix::time::{ClockId, clock_gettime};
+use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
 /// Bytes of the headers of IPv4 and UDP.
@@ -43,19 +44,20 @@ fn main() {
     let receiving = thread::spawn(move || {
         let mut accept = |offer: &wire::stream::Offer| {
             Ok(match offer.transport {
-                wire::stream::Transport::Paced => Store::Paced(Box::new(Nothing)),
-                wire::stream::Transport::Windowed => Store::Windowed(Box::new(Nothing)),
+                wire::stream::Transport::Paced => Incoming::Paced(Box::new(Nothing)),
+                wire::stream::Transport::Windowed => Incoming::Windowed(Box::new(Nothing)),
             })
         };
         let outcome = live::receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new());
         (outcome, cpu_s())
     });
     let sending = thread::spawn(move || {
-        live::wake_exactly();
+        driver::exact_timers();
         let mut here = Udp::for_calling(address).expect("a socket");
         let until = here.now() + Duration::from_secs(seconds);
         let zeros = Zeros { until, over: false };
-        let cargo = if paced { Cargo::Paced(Box::new(zeros)) } else { Cargo::Windowed(Box::new(zeros)) };
+        let cargo =
+            if paced { Outgoing::Paced(Box::new(zeros)) } else { Outgoing::Windowed(Box::new(zeros)) };
         let control = Control::new();
         let outcome = live::send(
             &settings(Handshake::Connect(address)),
@@ -88,7 +90,7 @@ fn main() {
         receiver_s / gbits(&got),
         late(0.5),
         late(0.99),
-        got.stats.refused.total(),
+        got.stats.discarded.total(),
     );
 }
 

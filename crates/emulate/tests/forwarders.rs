@@ -190,7 +190,7 @@ impl Case {
                     })
                 })
                 .collect();
-            let commands = || controls[self.place("p")].stats().map_or(0, |stats| stats.strays.commands);
+            let commands = || controls[self.place("p")].status().map_or(0, |stats| stats.strays.commands);
             while commands() < files.len() as u64 && began.elapsed().as_secs() < 30 {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
@@ -217,7 +217,7 @@ impl Case {
                 .collect();
             let mut queued = 0;
             while !consumers.iter().all(|thread| thread.is_finished()) {
-                let standing = controls.iter().filter_map(Control::stats).map(|stats| stats.queued);
+                let standing = controls.iter().filter_map(Control::status).map(|stats| stats.queued);
                 queued = queued.max(standing.max().unwrap_or(0));
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }

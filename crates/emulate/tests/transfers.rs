@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use driver::{Multicast, Udp};
 use emulate::Settings;
-use live::transfer::{Collector, FileStore, Fountain, Into, Receivers, Source, Tally, Task, keep};
-use live::{Control, End, Group, Handshake, Limits, Multicast, Scheme, Secret, Store, Udp};
+use live::{Control, End, Group, Handshake, Limits, Scheme, Secret};
+use transfer::{Collector, Destination, FileStore, Fountain, Incoming, Receivers, Source, Tally, Task, keep};
 
 /// Whether the test can run here; if not, a message says so.
 fn possible(test: &str) -> bool {
@@ -82,8 +83,8 @@ fn a_program_of_a_transfer() {
     let mut udp = Udp::for_calling(sender).unwrap();
     let into = own.clone();
     let mut accept = move |_: &wire::stream::Offer| {
-        let into = Into::Folder { path: into.clone(), name: None, replace: false, me: None };
-        Ok(Store::Paced(Box::new(Collector::new(into, tally.clone()))))
+        let into = Destination::Folder { path: into.clone(), name: None, replace: false, me: None };
+        Ok(Incoming::Paced(Box::new(Collector::new(into, tally.clone()))))
     };
     let outcome =
         live::receive(&settings(Handshake::Connect(sender)), &mut accept, &mut udp, &Control::new());
@@ -215,7 +216,7 @@ fn a_program_of_a_file() {
     let mut udp = Udp::for_calling(sender).unwrap();
     let window = settings(Handshake::Connect(sender)).limits.window;
     let mut accept = |offer: &wire::stream::Offer| {
-        let into = Into::Folder { path: own.clone(), name: None, replace: false, me: None };
+        let into = Destination::Folder { path: own.clone(), name: None, replace: false, me: None };
         keep(offer, into, window, &tally)
     };
     let outcome =

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use contract::Ecn;
+use driver::{GsoBatches, Platform};
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, KEY, Order};
 
-use crate::gso::GsoBatches;
+use crate::Stats;
 use crate::keys::Key;
 use crate::replay::Replay;
-use crate::{Platform, Stats};
 
 /// Retransmission of an order without acknowledgement: initial timeout, which doubles, and its maximum.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
@@ -90,19 +90,19 @@ impl Channel {
         stats: &mut Stats,
     ) -> Option<Frame<'a>> {
         if from != self.to {
-            stats.refused.strangers += 1;
+            stats.discarded.strangers += 1;
             return None;
         }
         let Some(body) = self.open.open(bytes) else {
-            stats.refused.forged += 1;
+            stats.discarded.forged += 1;
             return None;
         };
         let Ok(datagram) = Datagram::read(body) else {
-            stats.refused.malformed += 1;
+            stats.discarded.malformed += 1;
             return None;
         };
         if !self.seen.take(datagram.number) {
-            stats.refused.repeated += 1;
+            stats.discarded.repeated += 1;
             return None;
         }
         self.heard_at = now;

@@ -10,20 +10,19 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
 use contract::Ecn;
+use driver::{EventLoop, GsoBatches, Platform, drive};
+use transfer::{Outgoing, Payload, Status, Waits};
 use units::Time;
 use wire::stream::{Datagram, Frame, KEY, Malformed, Order, Reason, Role};
 
+use crate::addresses::SENDER;
 use crate::channel::Channel;
-use crate::content::{Payload, Status, Waits};
-use crate::event_loop::{EventLoop, drive};
-use crate::gso::GsoBatches;
 use crate::handshake::{Attempt, CallerHello, Listener, Place};
 use crate::keys::Key;
-use crate::machine::SENDER;
 use crate::send::Sending;
 use crate::session::{At, GOODBYE, HEARS_OUT, Opened, POLL_INTERVAL, TxContext, Work};
 use crate::still::Still;
-use crate::{Cargo, Control, End, Handshake, Limits, Outcome, Phase, Platform, Scheme, Settings, Stats};
+use crate::{Control, End, Handshake, Limits, Outcome, Phase, Scheme, Settings, Stats};
 
 /// After this many times [`Limits`]' silence of a receiver, the sender pauses if no receiver was heard; receivers send a keep-alive once
 /// per silence.
@@ -76,7 +75,7 @@ pub fn send_to_group(
     if !group.address.ip().is_multicast() {
         return failed(format!("{} is the address of no group", group.address));
     }
-    let work = match Sending::new(scheme, Cargo::Paced(payload), about, settings.limits) {
+    let work = match Sending::new(scheme, Outgoing::Paced(payload), about, settings.limits) {
         Ok(work) => work,
         Err(why) => return failed(why),
     };
@@ -137,18 +136,19 @@ struct Gathering<'a, O> {
 
 impl<O: Platform> EventLoop for Gathering<'_, O> {
     type Platform = O;
+    type Outcome = End;
     const SENDS: bool = true;
 
     fn platform(&mut self) -> &mut O {
         self.platform
     }
 
-    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
+    fn on_datagram(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
         self.take(bytes, from, ecn, now);
         None
     }
 
-    fn turn(&mut self, now: Time) -> Option<End> {
+    fn on_time(&mut self, now: Time) -> Option<End> {
         self.turn(now)
     }
 
@@ -160,7 +160,7 @@ impl<O: Platform> EventLoop for Gathering<'_, O> {
         self.wake(now)
     }
 
-    fn packets(&self) -> u64 {
+    fn packets_sent(&self) -> u64 {
         self.stats.packets
     }
 }
@@ -201,7 +201,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
             work,
             platform,
             control,
-            gso_batches: GsoBatches::new(),
+            gso_batches: GsoBatches::default(),
             stats,
             listener,
             group: told,
@@ -244,7 +244,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
                 return self.listener.on_other_version(bytes, from, self.platform, &mut self.stats);
             }
             Err(_) => {
-                self.stats.refused.malformed += 1;
+                self.stats.discarded.malformed += 1;
                 return;
             }
         };
@@ -252,7 +252,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
             return self.on_attempt(bytes, from, now);
         }
         let Some(member) = self.members.get_mut(&session) else {
-            self.stats.refused.strangers += 1;
+            self.stats.discarded.strangers += 1;
             return;
         };
         let known = member.channel.known;
@@ -275,7 +275,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
                     stats: &mut self.stats,
                 };
                 if self.closing.is_none() && !(ready && self.work.hear(peer, &frame, &at, &mut tx)) {
-                    self.stats.refused.misplaced += 1;
+                    self.stats.discarded.misplaced += 1;
                 }
             }
         }
@@ -319,7 +319,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
                 }
             }
             // one receiver does not decide for all
-            Order::Ready { .. } | Order::Mode(_) | Order::End { .. } => self.stats.refused.misplaced += 1,
+            Order::Ready { .. } | Order::Mode(_) | Order::End { .. } => self.stats.discarded.misplaced += 1,
         }
     }
 
@@ -427,7 +427,7 @@ impl<'a, O: Platform> Gathering<'a, O> {
     fn glance(&mut self, now: Time) -> Option<End> {
         self.work.show(&self.control.progress);
         self.control.progress.peers.store(self.ready as u64, Ordering::Relaxed);
-        self.control.progress.forged.store(self.stats.refused.forged, Ordering::Relaxed);
+        self.control.progress.forged.store(self.stats.discarded.forged, Ordering::Relaxed);
         let awaited = self.ready > 0 && self.work.moved() == Some(0) && self.work.waits() != Waits::Here;
         let since = awaited.then(|| self.unheard_since.unwrap_or(now));
         self.unheard_since = since;

@@ -7,12 +7,13 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use contract::Ecn;
+use driver::{GsoBatch, Platform};
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, Group, Hello, KEY, Offer, Reason, Role, TOKEN, Welcome};
 
 use crate::channel::Channel;
 use crate::keys::{Agreed, Half, Key, TokenKey};
-use crate::{GsoBatch, Platform, Secret, Stats};
+use crate::{Secret, Stats};
 
 /// Retransmission of a hello: initial timeout, which grows by a half, and its maximum.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
@@ -23,7 +24,7 @@ const USED: usize = 64;
 
 /// Sends one datagram without batching.
 fn post(to: SocketAddr, bytes: &[u8], platform: &mut impl Platform, stats: &mut Stats) {
-    let _ = platform.send(&GsoBatch { to, ecn: Ecn::NotCapable, bytes, each: bytes.len() });
+    let _ = platform.send(&GsoBatch { to, ecn: Ecn::NotCapable, bytes, segment_size: bytes.len() });
     stats.sent.add(bytes.len());
 }
 
@@ -148,7 +149,7 @@ impl Caller {
         stats: &mut Stats,
     ) -> Reply {
         if from != self.to || self.say_at == Time::NEVER || Datagram::peek(bytes) != Ok((self.call, true)) {
-            stats.refused.strangers += 1;
+            stats.discarded.strangers += 1;
             return Reply::Nothing;
         }
         let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else {
@@ -157,7 +158,7 @@ impl Caller {
             if hint.is_some_and(|hint| matches!(hint.frame, Frame::Refusal(Reason::Key))) {
                 self.hinted_at.get_or_insert(now);
             } else {
-                stats.refused.forged += 1;
+                stats.discarded.forged += 1;
             }
             return Reply::Nothing;
         };
@@ -195,11 +196,11 @@ impl Caller {
                 Reply::Welcome { channel, peer, offer, group }
             }
             Ok(_) => {
-                stats.refused.misplaced += 1;
+                stats.discarded.misplaced += 1;
                 Reply::Nothing
             }
             Err(_) => {
-                stats.refused.malformed += 1;
+                stats.discarded.malformed += 1;
                 Reply::Nothing
             }
         }
@@ -281,7 +282,7 @@ impl Listener {
         platform: &mut impl Platform,
         stats: &mut Stats,
     ) {
-        stats.refused.versions += 1;
+        stats.discarded.versions += 1;
         if let Some(answer) = first_version::refusal(bytes, &self.secret) {
             post(from, &answer, platform, stats);
         }
@@ -297,16 +298,16 @@ impl Listener {
         stats: &mut Stats,
     ) -> Attempt {
         let Some(body) = self.opening.open(bytes) else {
-            stats.refused.forged += 1;
+            stats.discarded.forged += 1;
             self.hint(bytes, from, platform, stats);
             return Attempt::Nothing;
         };
         let Ok(Datagram { session: call, frame, .. }) = Datagram::read(body) else {
-            stats.refused.malformed += 1;
+            stats.discarded.malformed += 1;
             return Attempt::Nothing;
         };
         let Frame::Hello(hello) = frame else {
-            stats.refused.misplaced += 1;
+            stats.discarded.misplaced += 1;
             return Attempt::Nothing;
         };
         stats.received.add(bytes.len());
@@ -327,12 +328,12 @@ impl Listener {
             return Attempt::Nothing;
         }
         if self.used.contains(&(hello.public, from)) {
-            stats.refused.repeated += 1;
+            stats.discarded.repeated += 1;
             return Attempt::Nothing;
         }
         // a sender must have an offer
         if (hello.role == Role::Sender) != hello.offer.is_some() {
-            stats.refused.misplaced += 1;
+            stats.discarded.misplaced += 1;
             return Attempt::Nothing;
         }
         Attempt::Hello(Box::new(CallerHello { hello: *hello, call }))

@@ -1,11 +1,12 @@
 //! Reception of datagrams of a multicast group (RFC 1112), with the keys of the session.
 
+use driver::Platform;
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, Group, Reason};
 
 use crate::keys::Key;
 use crate::replay::Replay;
-use crate::{Platform, Secret, Stats};
+use crate::{Secret, Stats};
 
 /// Receives datagrams of a group and verifies their tags.
 pub(crate) struct MulticastReceiver {
@@ -47,19 +48,19 @@ impl MulticastReceiver {
     /// groups.
     pub(crate) fn read<'a>(&mut self, bytes: &'a [u8], now: Time, stats: &mut Stats) -> Option<Frame<'a>> {
         let Some(body) = self.key.open(bytes) else {
-            stats.refused.forged += 1;
+            stats.discarded.forged += 1;
             return None;
         };
         let Ok(Datagram { number, frame, .. }) = Datagram::read(body) else {
-            stats.refused.malformed += 1;
+            stats.discarded.malformed += 1;
             return None;
         };
         if !matches!(frame, Frame::Data(_) | Frame::KeepAlive) {
-            stats.refused.misplaced += 1;
+            stats.discarded.misplaced += 1;
             return None;
         }
         if !self.seen.take(number) {
-            stats.refused.repeated += 1;
+            stats.discarded.repeated += 1;
             return None;
         }
         self.heard_at = now;

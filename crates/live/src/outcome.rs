@@ -54,7 +54,7 @@ pub struct Stats {
     /// All valid datagrams received.
     pub received: Traffic,
     /// Discarded datagrams.
-    pub refused: Refused,
+    pub discarded: Discarded,
     /// Datagrams that the system did not send: its queue was full, or there was no route.
     pub overruns: u64,
     /// Data packets received with a congestion mark.
@@ -76,7 +76,7 @@ impl Default for Stats {
             content: 0,
             sent: Traffic::default(),
             received: Traffic::default(),
-            refused: Refused::default(),
+            discarded: Discarded::default(),
             overruns: 0,
             marked: 0,
             lateness: Lateness::default(),
@@ -110,7 +110,7 @@ impl Traffic {
 
 /// Discarded datagrams, by the first reason that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
+pub struct Discarded {
     /// Not of this format.
     pub malformed: u64,
     /// Of another version of the format.
@@ -125,7 +125,7 @@ pub struct Refused {
     pub misplaced: u64,
 }
 
-impl Refused {
+impl Discarded {
     /// The sum of all.
     pub fn total(&self) -> u64 {
         self.malformed + self.versions + self.strangers + self.forged + self.repeated + self.misplaced

@@ -3,16 +3,17 @@
 use std::sync::atomic::Ordering;
 
 use contract::{Count, Ecn, Header, Input, Packet};
+use driver::{Platform, StateMachine};
 use schemes::{AnyReceiver, Build};
 use stack::{stream, tcp};
+use transfer::{Incoming, MAX_MESSAGE_BYTES, Status, Waits};
 use units::Time;
 use wire::stream::{Data, Envelope, Frame, Offer, Order, Reason, Role, Segment, Transport};
 
-use crate::content::{MAX_MESSAGE_BYTES, Status, Waits};
-use crate::machine::{FLOW, Machine, SENDER, receiver};
+use crate::addresses::{FLOW, SENDER, receiver};
 use crate::send::{entry, size_is_right, stream_config, stream_setup, tcp_config, transport};
 use crate::session::{At, Opened, TxContext, Work, run};
-use crate::{Accept, Control, Limits, Outcome, Platform, Progress, Settings, Stats, Store};
+use crate::{Accept, Control, Limits, Outcome, Progress, Settings, Stats};
 
 /// Maximum number of messages of the store at a time.
 const WORDS: usize = 4;
@@ -36,7 +37,7 @@ struct Receiving<'a> {
     accept: Accept<'a>,
     limits: Limits,
     /// The accepted offer, and the store.
-    agreed: Option<(Offer, Store)>,
+    agreed: Option<(Offer, Incoming)>,
     peer: u32,
     outer_bytes: u32,
     machine: Option<Receives>,
@@ -52,8 +53,8 @@ struct Receiving<'a> {
 
 /// A receiving machine.
 enum Receives {
-    Paced(Box<Machine<stream::Receiver<AnyReceiver>>>),
-    Windowed(Box<Machine<tcp::Receiver>>),
+    Paced(Box<StateMachine<stream::Receiver<AnyReceiver>>>),
+    Windowed(Box<StateMachine<tcp::Receiver>>),
 }
 
 impl Receives {
@@ -71,24 +72,24 @@ impl Receives {
         }
     }
 
-    fn tick(&mut self, now: Time) -> bool {
+    fn on_time(&mut self, now: Time) -> bool {
         match self {
-            Self::Paced(machine) => machine.tick(now),
-            Self::Windowed(machine) => machine.tick(now),
+            Self::Paced(machine) => machine.on_time(now),
+            Self::Windowed(machine) => machine.on_time(now),
         }
     }
 
-    fn give(&mut self, input: Input<'_>, now: Time) {
+    fn handle(&mut self, input: Input<'_>, now: Time) {
         match self {
-            Self::Paced(machine) => machine.give(input, now),
-            Self::Windowed(machine) => machine.give(input, now),
+            Self::Paced(machine) => machine.handle(input, now),
+            Self::Windowed(machine) => machine.handle(input, now),
         }
     }
 
-    fn collect(&mut self, packets: &mut Vec<Packet>) {
+    fn drain(&mut self, each: impl FnMut(&Packet)) {
         match self {
-            Self::Paced(machine) => machine.collect(packets),
-            Self::Windowed(machine) => machine.collect(packets),
+            Self::Paced(machine) => machine.drain(each),
+            Self::Windowed(machine) => machine.drain(each),
         }
     }
 }
@@ -123,12 +124,12 @@ impl<'a> Receiving<'a> {
                 let law = receiver(&offer.params, &stream_setup(&config))
                     .map_err(|error| format!("{}: {}", error.name, error.message))?;
                 let receiver = stream::Receiver::new(&config, law, SENDER);
-                Receives::Paced(Box::new(Machine::new(receiver, me, opened.seed)))
+                Receives::Paced(Box::new(opened.host(receiver, me)))
             }
             Build::Control(_) | Build::Forwarder => {
                 let config = tcp_config(offer, opened.outer_bytes, self.limits.window);
                 let receiver = tcp::Receiver::new(&config, SENDER);
-                Receives::Windowed(Box::new(Machine::new(receiver, me, opened.seed)))
+                Receives::Windowed(Box::new(opened.host(receiver, me)))
             }
         })
     }
@@ -151,8 +152,8 @@ impl<'a> Receiving<'a> {
         }
         let store = (self.accept)(offer)?;
         let fits = match store {
-            Store::Paced(_) => offer.transport == Transport::Paced,
-            Store::Windowed(_) => offer.transport == Transport::Windowed,
+            Incoming::Paced(_) => offer.transport == Transport::Paced,
+            Incoming::Windowed(_) => offer.transport == Transport::Windowed,
         };
         if !fits {
             return Err(format!("data by `{}` cannot be kept so", offer.scheme));
@@ -164,7 +165,7 @@ impl<'a> Receiving<'a> {
     /// Puts what the machine sent into datagrams.
     fn post<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         let Some(machine) = &mut self.machine else { return };
-        machine.collect(&mut self.packets);
+        machine.drain(|packet| self.packets.push(*packet));
         for packet in self.packets.drain(..) {
             if let Some(frame) = Frame::of(&packet, &[], 0) {
                 tx.say(frame, Ecn::NotCapable, now);
@@ -193,10 +194,10 @@ impl<'a> Receiving<'a> {
         if header.seq > newest {
             self.newest = (header.seq, header.bytes_before);
         }
-        let (Some(machine), Some((_, Store::Paced(sink)))) = (&mut self.machine, &mut self.agreed) else {
+        let (Some(machine), Some((_, Incoming::Paced(sink)))) = (&mut self.machine, &mut self.agreed) else {
             return false;
         };
-        machine.give(Input::Packet(packet), at.now);
+        machine.handle(Input::Packet(packet), at.now);
         sink.take(header.seq, at.now, data.content);
         self.post(at.now, tx);
         true
@@ -209,7 +210,7 @@ impl<'a> Receiving<'a> {
         at: &At,
         tx: &mut TxContext<'_, O>,
     ) -> bool {
-        let (Some(Receives::Windowed(machine)), Some((_, Store::Windowed(sink)))) =
+        let (Some(Receives::Windowed(machine)), Some((_, Incoming::Windowed(sink)))) =
             (&mut self.machine, &mut self.agreed)
         else {
             return false;
@@ -230,7 +231,7 @@ impl<'a> Receiving<'a> {
         if end > expected && !sink.write(seq, segment.content) {
             return true;
         }
-        machine.give(Input::Packet(packet), at.now);
+        machine.handle(Input::Packet(packet), at.now);
         let expected = machine.endpoint.expected();
         if expected > self.expected {
             self.expected = expected;
@@ -245,8 +246,8 @@ impl<'a> Receiving<'a> {
         let Some((_, store)) = &mut self.agreed else { return };
         for _ in 0..WORDS {
             let length = match store {
-                Store::Paced(sink) => sink.speak(now, &mut self.frame),
-                Store::Windowed(sink) => sink.speak(now, &mut self.frame),
+                Incoming::Paced(sink) => sink.speak(now, &mut self.frame),
+                Incoming::Windowed(sink) => sink.speak(now, &mut self.frame),
             };
             if length == 0 {
                 return;
@@ -281,17 +282,17 @@ impl Work for Receiving<'_> {
         let mut machine = self.make(offer, opened).map_err(refused)?;
         self.agree(offer).map_err(refused)?;
         match &mut self.agreed {
-            Some((_, Store::Paced(sink))) => {
+            Some((_, Incoming::Paced(sink))) => {
                 sink.bind(&opened.binding);
                 sink.on_open();
             }
-            Some((_, Store::Windowed(sink))) => {
+            Some((_, Incoming::Windowed(sink))) => {
                 sink.bind(&opened.binding);
                 sink.on_open();
             }
             None => {}
         }
-        machine.give(Input::Start, opened.now);
+        machine.handle(Input::Start, opened.now);
         self.retire(stats);
         self.machine = Some(machine);
         (self.peer, self.outer_bytes) = (opened.peer, opened.outer_bytes);
@@ -306,19 +307,19 @@ impl Work for Receiving<'_> {
 
     fn takes_others(&self) -> bool {
         match &self.agreed {
-            Some((_, Store::Paced(sink))) => sink.verifies(),
-            Some((_, Store::Windowed(sink))) => sink.verifies(),
+            Some((_, Incoming::Paced(sink))) => sink.verifies(),
+            Some((_, Incoming::Windowed(sink))) => sink.verifies(),
             None => true,
         }
     }
 
     fn on_ready<O: Platform>(&mut self, _window: u32, _now: Time, tx: &mut TxContext<'_, O>) {
-        tx.stats.refused.misplaced += 1;
+        tx.stats.discarded.misplaced += 1;
     }
 
     fn on_message<O: Platform>(&mut self, frame: &Frame<'_>, at: &At, tx: &mut TxContext<'_, O>) -> bool {
         // what was due before comes first
-        while self.machine.as_mut().is_some_and(|machine| machine.tick(at.now)) {
+        while self.machine.as_mut().is_some_and(|machine| machine.on_time(at.now)) {
             self.post(at.now, tx);
         }
         let envelope = Envelope {
@@ -347,7 +348,7 @@ impl Work for Receiving<'_> {
     }
 
     fn turn<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
-        while self.machine.as_mut().is_some_and(|machine| machine.tick(now)) {
+        while self.machine.as_mut().is_some_and(|machine| machine.on_time(now)) {
             self.post(now, tx);
         }
         self.post(now, tx);
@@ -356,8 +357,8 @@ impl Work for Receiving<'_> {
 
     fn wake(&self, _now: Time) -> Time {
         let words = match &self.agreed {
-            Some((_, Store::Paced(sink))) => sink.wake(),
-            Some((_, Store::Windowed(sink))) => sink.wake(),
+            Some((_, Incoming::Paced(sink))) => sink.wake(),
+            Some((_, Incoming::Windowed(sink))) => sink.wake(),
             None => Time::NEVER,
         };
         self.machine.as_ref().map_or(words, |machine| machine.wake().min(words))
@@ -365,14 +366,14 @@ impl Work for Receiving<'_> {
 
     fn on_mode(&mut self, mode: &str, now: Time) {
         if let Some(machine) = &mut self.machine {
-            machine.give(Input::Mode(mode), now);
+            machine.handle(Input::Mode(mode), now);
         }
     }
 
     fn status(&self) -> Status {
         match &self.agreed {
-            Some((_, Store::Paced(sink))) => sink.status(),
-            Some((_, Store::Windowed(sink))) => sink.status(),
+            Some((_, Incoming::Paced(sink))) => sink.status(),
+            Some((_, Incoming::Windowed(sink))) => sink.status(),
             None => Status::Going,
         }
     }
@@ -383,16 +384,16 @@ impl Work for Receiving<'_> {
 
     fn moved(&self) -> Option<u64> {
         match &self.agreed {
-            Some((_, Store::Paced(sink))) => sink.moved(),
-            Some((_, Store::Windowed(sink))) => sink.moved(),
+            Some((_, Incoming::Paced(sink))) => sink.moved(),
+            Some((_, Incoming::Windowed(sink))) => sink.moved(),
             None => Some(0),
         }
     }
 
     fn waits(&self) -> Waits {
         match &self.agreed {
-            Some((_, Store::Paced(sink))) => sink.waits(),
-            Some((_, Store::Windowed(sink))) => sink.waits(),
+            Some((_, Incoming::Paced(sink))) => sink.waits(),
+            Some((_, Incoming::Windowed(sink))) => sink.waits(),
             None => Waits::Nobody,
         }
     }
@@ -400,8 +401,8 @@ impl Work for Receiving<'_> {
     fn forget(&mut self, now: Time) {
         if self.moved() == Some(0) {
             match &mut self.agreed {
-                Some((_, Store::Paced(sink))) => sink.on_end(now),
-                Some((_, Store::Windowed(sink))) => sink.on_end(now),
+                Some((_, Incoming::Paced(sink))) => sink.on_end(now),
+                Some((_, Incoming::Windowed(sink))) => sink.on_end(now),
                 None => {}
             }
             self.agreed = None;
@@ -411,8 +412,8 @@ impl Work for Receiving<'_> {
     fn close(&mut self, stats: &mut Stats, now: Time) {
         self.retire(stats);
         match &mut self.agreed {
-            Some((_, Store::Paced(sink))) => sink.on_end(now),
-            Some((_, Store::Windowed(sink))) => sink.on_end(now),
+            Some((_, Incoming::Paced(sink))) => sink.on_end(now),
+            Some((_, Incoming::Windowed(sink))) => sink.on_end(now),
             None => {}
         }
     }

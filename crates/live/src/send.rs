@@ -3,16 +3,17 @@
 use std::sync::atomic::Ordering;
 
 use contract::{CongestionControl, Count, EndpointId, Header, Input, Packet, Request, SenderLaw, Setup};
+use driver::{Platform, StateMachine};
 use schemes::{AnyControl, AnySender, Build, Entry};
 use stack::{stream, tcp};
+use transfer::{Outgoing, Pace, Status, Waits};
 use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{DATA, Envelope, FEEDBACK, Frame, KEY, Offer, Order, Reason, Role, SEGMENT, Transport};
 
-use crate::content::{Status, Waits};
-use crate::machine::{FLOW, Machine, SENDER, receiver};
+use crate::addresses::{FLOW, SENDER, receiver};
 use crate::session::{At, Opened, TxContext, Work, run};
 use crate::start::with_initial_rate;
-use crate::{Cargo, Control, End, Limits, Outcome, Pace, Platform, Progress, Scheme, Settings, Stats};
+use crate::{Control, End, Limits, Outcome, Progress, Scheme, Settings, Stats};
 
 /// Interval at which an empty byte source is polled.
 const ASKS: Duration = Duration::from_millis(2);
@@ -26,7 +27,7 @@ const TICKS: usize = 512;
 pub fn send(
     settings: &Settings,
     scheme: &Scheme,
-    cargo: Cargo,
+    cargo: Outgoing,
     about: Vec<u8>,
     platform: &mut impl Platform,
     control: &Control,
@@ -40,7 +41,7 @@ pub fn send(
 /// The work of a sender.
 pub(crate) struct Sending {
     scheme: Scheme,
-    cargo: Cargo,
+    cargo: Outgoing,
     offer: Offer,
     limits: Limits,
     opened: Option<Opened>,
@@ -71,8 +72,8 @@ pub(crate) struct Sending {
 
 /// A sending machine.
 enum Sends {
-    Paced(Box<Machine<stream::Sender<AnySender>>>),
-    Windowed(Box<Machine<tcp::Sender<AnyControl>>>),
+    Paced(Box<StateMachine<stream::Sender<AnySender>>>),
+    Windowed(Box<StateMachine<tcp::Sender<AnyControl>>>),
 }
 
 impl Sends {
@@ -83,10 +84,10 @@ impl Sends {
         }
     }
 
-    fn give(&mut self, input: Input<'_>, now: Time) {
+    fn handle(&mut self, input: Input<'_>, now: Time) {
         match self {
-            Self::Paced(machine) => machine.give(input, now),
-            Self::Windowed(machine) => machine.give(input, now),
+            Self::Paced(machine) => machine.handle(input, now),
+            Self::Windowed(machine) => machine.handle(input, now),
         }
     }
 }
@@ -149,12 +150,17 @@ pub(crate) fn size_is_right(packet: u16) -> bool {
 }
 
 impl Sending {
-    pub(crate) fn new(scheme: &Scheme, cargo: Cargo, about: Vec<u8>, limits: Limits) -> Result<Self, String> {
+    pub(crate) fn new(
+        scheme: &Scheme,
+        cargo: Outgoing,
+        about: Vec<u8>,
+        limits: Limits,
+    ) -> Result<Self, String> {
         let entry = entry(&scheme.name)?;
         let transport = transport(&entry)?;
         let (fits, size) = match &cargo {
-            Cargo::Paced(_) => (transport == Transport::Paced, None),
-            Cargo::Windowed(source) => (transport == Transport::Windowed, source.end()),
+            Outgoing::Paced(_) => (transport == Transport::Paced, None),
+            Outgoing::Windowed(source) => (transport == Transport::Windowed, source.end()),
         };
         if !fits {
             return Err(format!("`{}` does not carry data of this kind", scheme.name));
@@ -216,7 +222,7 @@ impl Sending {
                     );
                 }
                 let sender = stream::Sender::new(&config, law, to.into());
-                Sends::Paced(Box::new(Machine::new(sender, SENDER, opened.seed)))
+                Sends::Paced(Box::new(opened.host(sender, SENDER)))
             }
             Build::Control(build) => {
                 let config = tcp_config(&self.offer, opened.outer_bytes, window);
@@ -226,11 +232,7 @@ impl Sending {
                     initial_window: config.segment * u64::from(config.initial_window),
                 };
                 let law = build(params, &setup).map_err(say)?;
-                Sends::Windowed(Box::new(Machine::new(
-                    tcp::Sender::new(&config, law, to),
-                    SENDER,
-                    opened.seed,
-                )))
+                Sends::Windowed(Box::new(opened.host(tcp::Sender::new(&config, law, to), SENDER)))
             }
             Build::Forwarder => return Err(format!("`{}` has no part here", self.scheme.name)),
         })
@@ -240,20 +242,20 @@ impl Sending {
     fn post<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return };
         match machine {
-            Sends::Paced(machine) => machine.collect(&mut self.packets),
-            Sends::Windowed(machine) => machine.collect(&mut self.packets),
+            Sends::Paced(machine) => machine.drain(|packet| self.packets.push(*packet)),
+            Sends::Windowed(machine) => machine.drain(|packet| self.packets.push(*packet)),
         }
         let outer_bytes = opened.outer_bytes as usize;
         for packet in self.packets.drain(..) {
             let whole = packet.size_bytes as usize;
             let (filled, padding) = match (&packet.header, &mut self.cargo) {
-                (Header::Stream(header), Cargo::Paced(payload)) => {
+                (Header::Stream(header), Outgoing::Paced(payload)) => {
                     let room = whole.saturating_sub(outer_bytes + DATA);
                     self.room.resize(room, 0);
                     let filled = payload.fill(header.seq, now, &mut self.room).min(room);
                     (filled, room - filled)
                 }
-                (Header::Tcp(header), Cargo::Windowed(source)) => {
+                (Header::Tcp(header), Outgoing::Windowed(source)) => {
                     let length = whole.saturating_sub(outer_bytes + SEGMENT);
                     self.room.resize(length, 0);
                     source.read(header.seq, &mut self.room);
@@ -289,11 +291,11 @@ impl Sending {
             self.awaited = Some(window.min(self.limits.window));
         }
         match &mut self.cargo {
-            Cargo::Paced(payload) => {
+            Outgoing::Paced(payload) => {
                 payload.bind(EndpointId(peer), binding);
                 payload.on_join(EndpointId(peer));
             }
-            Cargo::Windowed(source) => {
+            Outgoing::Windowed(source) => {
                 source.bind(EndpointId(peer), binding);
                 source.on_join(EndpointId(peer));
             }
@@ -305,8 +307,8 @@ impl Sending {
     fn start<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         let (Some(opened), Some(window)) = (self.opened, self.awaited) else { return };
         let pace = match &mut self.cargo {
-            Cargo::Paced(payload) => payload.pace(now),
-            Cargo::Windowed(_) => Pace::Any,
+            Outgoing::Paced(payload) => payload.pace(now),
+            Outgoing::Windowed(_) => Pace::Any,
         };
         if let Pace::Measuring(until) = pace {
             self.start_at = until;
@@ -320,16 +322,16 @@ impl Sending {
                 return;
             }
         };
-        machine.give(Input::Start, now);
+        machine.handle(Input::Start, now);
         if let Some(mode) = &self.mode {
-            machine.give(Input::Mode(mode), now);
+            machine.handle(Input::Mode(mode), now);
         }
         self.post(now, tx);
     }
 
     /// A receiver has gone.
     pub(crate) fn leave(&mut self, peer: u32) {
-        if let Cargo::Paced(payload) = &mut self.cargo {
+        if let Outgoing::Paced(payload) = &mut self.cargo {
             payload.on_leave(EndpointId(peer));
         }
     }
@@ -350,8 +352,8 @@ impl Sending {
             && (self.machine.is_some() || starts)
         {
             match &mut self.cargo {
-                Cargo::Paced(payload) => payload.on_message(from.endpoint, at.now, content),
-                Cargo::Windowed(source) => source.on_message(from.endpoint, at.now, content),
+                Outgoing::Paced(payload) => payload.on_message(from.endpoint, at.now, content),
+                Outgoing::Windowed(source) => source.on_message(from.endpoint, at.now, content),
             }
             return true;
         }
@@ -366,7 +368,7 @@ impl Sending {
         let Some(packet) = frame.packet(at.length, &envelope) else { return false };
         match (machine, &packet.header) {
             (Sends::Paced(machine), Header::Feedback | Header::Player { .. }) => {
-                machine.give(Input::Packet(&packet), at.now);
+                machine.handle(Input::Packet(&packet), at.now);
             }
             (Sends::Windowed(machine), Header::Tcp(header)) => {
                 // of what was not sent nothing can have arrived
@@ -374,9 +376,9 @@ impl Sending {
                 if header.ack.saturating_add(u64::from(max)) > self.high {
                     return false;
                 }
-                machine.give(Input::Packet(&packet), at.now);
+                machine.handle(Input::Packet(&packet), at.now);
                 self.post(at.now, tx);
-                if let Cargo::Windowed(source) = &mut self.cargo
+                if let Outgoing::Windowed(source) = &mut self.cargo
                     && header.ack > self.acknowledged
                 {
                     self.acknowledged = header.ack;
@@ -391,15 +393,15 @@ impl Sending {
     /// What a receiver of a group has taken; `None` where nothing is expected of it.
     pub(crate) fn moved_by(&self, peer: u32) -> Option<u64> {
         match &self.cargo {
-            Cargo::Paced(payload) => payload.moved_by(EndpointId(peer)),
-            Cargo::Windowed(_) => None,
+            Outgoing::Paced(payload) => payload.moved_by(EndpointId(peer)),
+            Outgoing::Windowed(_) => None,
         }
     }
 
     /// Gives the machine what the application has for it.
     fn supply(&mut self, now: Time) {
         match (&mut self.machine, &mut self.cargo) {
-            (Some(Sends::Paced(machine)), Cargo::Paced(payload)) => {
+            (Some(Sends::Paced(machine)), Outgoing::Paced(payload)) => {
                 let held = self.ready_at > now;
                 self.ready_at = payload.ready(now);
                 // where there was something and still is, there is nothing to tell
@@ -408,12 +410,12 @@ impl Sending {
                     machine.with(now, |sender, cx| sender.wait_for_data(until, cx));
                 }
             }
-            (Some(Sends::Windowed(machine)), Cargo::Windowed(source)) => {
+            (Some(Sends::Windowed(machine)), Outgoing::Windowed(source)) => {
                 let ready = source.ready(now);
                 if ready > self.given {
                     let more = Bytes::new(ready - self.given);
                     self.given = ready;
-                    machine.give(Input::App(Request::Send(more)), now);
+                    machine.handle(Input::App(Request::Send(more)), now);
                 }
             }
             _ => {}
@@ -458,8 +460,8 @@ impl Work for Sending {
         for _ in 0..TICKS {
             self.supply(now);
             let ticked = match &mut self.machine {
-                Some(Sends::Paced(machine)) => machine.tick(now),
-                Some(Sends::Windowed(machine)) => machine.tick(now),
+                Some(Sends::Paced(machine)) => machine.on_time(now),
+                Some(Sends::Windowed(machine)) => machine.on_time(now),
                 None => return,
             };
             self.post(now, tx);
@@ -475,7 +477,7 @@ impl Work for Sending {
                 let given_at = if self.ready_at > now { self.ready_at } else { Time::NEVER };
                 machine.wake().min(given_at)
             }
-            (Some(Sends::Windowed(machine)), Cargo::Windowed(source)) => {
+            (Some(Sends::Windowed(machine)), Outgoing::Windowed(source)) => {
                 let asks = if source.end() == Some(self.given) { Time::NEVER } else { now + ASKS };
                 machine.wake().min(asks)
             }
@@ -485,7 +487,7 @@ impl Work for Sending {
 
     fn on_mode(&mut self, mode: &str, now: Time) {
         if let Some(machine) = &mut self.machine {
-            machine.give(Input::Mode(mode), now);
+            machine.handle(Input::Mode(mode), now);
         }
         self.mode = Some(mode.to_owned());
     }
@@ -493,29 +495,29 @@ impl Work for Sending {
     fn status(&self) -> Status {
         match (&self.failed, &self.cargo) {
             (Some(why), _) => Status::Failed(why.clone()),
-            (None, Cargo::Paced(payload)) => payload.status(),
-            (None, Cargo::Windowed(source)) => source.status(),
+            (None, Outgoing::Paced(payload)) => payload.status(),
+            (None, Outgoing::Windowed(source)) => source.status(),
         }
     }
 
     fn reason(&self) -> Reason {
         match &self.cargo {
-            Cargo::Paced(payload) => payload.reason(),
-            Cargo::Windowed(source) => source.reason(),
+            Outgoing::Paced(payload) => payload.reason(),
+            Outgoing::Windowed(source) => source.reason(),
         }
     }
 
     fn total(&self) -> Option<u64> {
         Some(match self.cargo {
-            Cargo::Paced(_) => self.sent,
-            Cargo::Windowed(_) => self.given,
+            Outgoing::Paced(_) => self.sent,
+            Outgoing::Windowed(_) => self.given,
         })
     }
 
     fn moved(&self) -> Option<u64> {
         match &self.cargo {
-            Cargo::Paced(payload) => payload.moved(),
-            Cargo::Windowed(source) => source.moved(),
+            Outgoing::Paced(payload) => payload.moved(),
+            Outgoing::Windowed(source) => source.moved(),
         }
     }
 
@@ -525,8 +527,8 @@ impl Work for Sending {
             _ if self.awaited.is_some() => Waits::Here,
             // the receiver has not said that it is ready
             _ if self.machine.is_none() => Waits::Nobody,
-            Cargo::Paced(payload) => payload.waits(),
-            Cargo::Windowed(source) => source.waits(),
+            Outgoing::Paced(payload) => payload.waits(),
+            Outgoing::Windowed(source) => source.waits(),
         }
     }
 
@@ -545,8 +547,8 @@ impl Work for Sending {
             Sends::Windowed(machine) => machine.endpoint.controller().allowance().rate,
         };
         let limit = match &self.cargo {
-            Cargo::Paced(payload) => payload.limit(),
-            Cargo::Windowed(source) => source.limit(),
+            Outgoing::Paced(payload) => payload.limit(),
+            Outgoing::Windowed(source) => source.limit(),
         };
         let bps = |rate: Rate| if rate == Rate::UNLIMITED { 0 } else { rate.as_bps() };
         progress.allowed_bps.store(bps(allowed.min(limit)), Ordering::Relaxed);

@@ -4,19 +4,19 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use contract::Ecn;
+use contract::{Address, Ecn, Endpoint, Random};
+use driver::{EventLoop, GsoBatches, Platform, StateMachine, drive};
+use transfer::{Status, Waits};
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, KEY, Malformed, Offer, Order, Reason, Role};
 
+use crate::addresses::FLOW;
 use crate::channel::Channel;
-use crate::content::{Status, Waits};
-use crate::event_loop::{EventLoop, drive};
-use crate::gso::GsoBatches;
 use crate::handshake::{Caller, Listener, Reply};
 use crate::multicast::MulticastReceiver;
 use crate::session::attempts::Candidate;
 use crate::still::Still;
-use crate::{Control, End, Handshake, Limits, Outcome, Phase, Platform, Progress, Secret, Settings, Stats};
+use crate::{Control, End, Handshake, Limits, Outcome, Phase, Progress, Secret, Settings, Stats};
 
 mod attempts;
 mod quiet;
@@ -151,6 +151,13 @@ pub(crate) struct Opened {
     pub(crate) binding: [u8; KEY],
 }
 
+impl Opened {
+    /// Hosts the state machine at `address`.
+    pub(crate) fn host<E: Endpoint>(&self, endpoint: E, address: Address) -> StateMachine<E> {
+        StateMachine::new(endpoint, address, FLOW, Random::new(self.seed, "live", "machine"))
+    }
+}
+
 /// An open session.
 struct Open {
     channel: Channel,
@@ -217,7 +224,7 @@ pub(crate) fn run<O: Platform, W: Work>(
         work,
         platform,
         control,
-        gso_batches: GsoBatches::new(),
+        gso_batches: GsoBatches::default(),
         stats: Stats::default(),
         listener,
         calls: caller.is_some(),
@@ -270,17 +277,18 @@ struct Session<'a, O, W> {
 
 impl<O: Platform, W: Work> EventLoop for Session<'_, O, W> {
     type Platform = O;
+    type Outcome = End;
     const SENDS: bool = matches!(W::ROLE, Role::Sender);
 
     fn platform(&mut self) -> &mut O {
         self.platform
     }
 
-    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
+    fn on_datagram(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
         self.take(bytes, from, ecn, now)
     }
 
-    fn turn(&mut self, now: Time) -> Option<End> {
+    fn on_time(&mut self, now: Time) -> Option<End> {
         self.turn(now)
     }
 
@@ -292,7 +300,7 @@ impl<O: Platform, W: Work> EventLoop for Session<'_, O, W> {
         self.wake(now)
     }
 
-    fn packets(&self) -> u64 {
+    fn packets_sent(&self) -> u64 {
         self.stats.packets
     }
 }
@@ -308,7 +316,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
                 return None;
             }
             Err(_) => {
-                self.stats.refused.malformed += 1;
+                self.stats.discarded.malformed += 1;
                 return None;
             }
         };
@@ -335,7 +343,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             }
             (_, Some(at)) => &mut self.candidates[at].channel,
             _ => {
-                self.stats.refused.strangers += 1;
+                self.stats.discarded.strangers += 1;
                 return None;
             }
         };
@@ -404,7 +412,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
                     stats: &mut self.stats,
                 };
                 if open.closing.is_none() && !self.work.on_message(frame, at, &mut tx) {
-                    self.stats.refused.misplaced += 1;
+                    self.stats.discarded.misplaced += 1;
                 }
             }
         }
@@ -416,7 +424,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
     /// Something came for one who calls.
     fn on_answer(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
         let Some(caller) = self.caller.as_mut() else {
-            self.stats.refused.strangers += 1;
+            self.stats.discarded.strangers += 1;
             return None;
         };
         match caller.on_answer(bytes, from, now, self.platform, &mut self.stats) {

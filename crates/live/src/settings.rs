@@ -4,10 +4,9 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use contract::ParamList;
+use transfer::Incoming;
 use units::Duration;
 use wire::stream::{KEY, Offer};
-
-use crate::content::{ByteSink, ByteSource, Payload, Sink};
 
 /// Settings of both kinds of ends.
 #[derive(Clone, Debug)]
@@ -121,22 +120,6 @@ impl Scheme {
     }
 }
 
-/// The content that a sender sends.
-pub enum Cargo {
-    /// For a paced scheme.
-    Paced(Box<dyn Payload>),
-    /// For a windowed scheme.
-    Windowed(Box<dyn ByteSource>),
-}
-
-/// Where a receiver stores the content.
-pub enum Store {
-    /// For a paced scheme.
-    Paced(Box<dyn Sink>),
-    /// For a windowed scheme.
-    Windowed(Box<dyn ByteSink>),
-}
-
 /// Called with the first offer. Returns where to store the content, or a message for users why it is refused. Called again for another
 /// offer if nothing arrived of the one before.
-pub type Accept<'a> = &'a mut dyn FnMut(&Offer) -> Result<Store, String>;
+pub type Accept<'a> = &'a mut dyn FnMut(&Offer) -> Result<Incoming, String>;

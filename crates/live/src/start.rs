@@ -6,6 +6,7 @@
 
 use contract::{ParamList, ParamValue};
 use schemes::Entry;
+use transfer::Pace;
 use units::{Bytes, Duration, Rate, UnitText};
 
 /// Packets in the first round trip [RFC6928 §2].
@@ -14,17 +15,6 @@ const INITIAL_WINDOW: u64 = 10;
 const HEADROOM: (u128, u128) = (5, 4);
 /// Name of the parameter.
 const NAME: &str = "initial_rate";
-
-/// The rate of content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// As fast as the scheme allows, as from a file.
-    Any,
-    /// It is being measured until this instant at the earliest.
-    Measuring(units::Time),
-    /// This number of packets per duration.
-    Packets(u64, Duration),
-}
 
 /// `given` with the initial rate for this content; `None` if the scheme keeps its own.
 pub(crate) fn with_initial_rate(

@@ -9,12 +9,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use contract::{EndpointId, ParamValue};
-use live::content::{MAX_MESSAGE_BYTES, Payload, Sink, Status};
-use live::{
-    Cargo, Control, End, Group, Handshake, Interface, Limits, Multicast, Outcome, Scheme, Secret, Settings,
-    Store, Udp,
-};
+use driver::{Interface, Multicast, Udp};
+use live::{Control, End, Group, Handshake, Limits, Outcome, Scheme, Secret, Settings};
 use nix::sched::{CloneFlags, unshare};
+use transfer::{Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
 const NEAR: &str = "near6";
@@ -110,7 +108,7 @@ fn far_side(asked: &mpsc::Receiver<Asked>, ends: &mpsc::Sender<Vec<Outcome>>) {
                     let mut udp = Udp::for_calling(to).expect("a socket");
                     udp.set_multicast(&by(interface)).expect("an interface");
                     let mut accept =
-                        |_: &wire::stream::Offer| Ok(Store::Paced(Box::new(Wants(300)) as Box<dyn Sink>));
+                        |_: &wire::stream::Offer| Ok(Incoming::Paced(Box::new(Wants(300)) as Box<dyn Sink>));
                     live::receive(&settings(Handshake::Connect(to)), &mut accept, &mut udp, &Control::new())
                 })
             })
@@ -122,7 +120,7 @@ fn far_side(asked: &mpsc::Receiver<Asked>, ends: &mpsc::Sender<Vec<Outcome>>) {
 
 /// An address whose zone is a name.
 fn address(text: &str) -> SocketAddr {
-    let named = |device| match Interface::called(device, true) {
+    let named = |device| match Interface::named(device, true) {
         Ok(Interface::Index(index)) => index.to_string(),
         other => panic!("{device}: {other:?}"),
     };
@@ -131,14 +129,14 @@ fn address(text: &str) -> SocketAddr {
 }
 
 fn by(interface: Option<&str>) -> Multicast {
-    let called = |name| Interface::called(name, true).unwrap_or_else(|why| panic!("{why}"));
+    let called = |name| Interface::named(name, true).unwrap_or_else(|why| panic!("{why}"));
     Multicast { interface: interface.map_or(Interface::Routed, called), ..Multicast::default() }
 }
 
 fn whole(outcomes: &[Outcome]) {
     for Outcome { end, stats } in outcomes {
         assert_eq!(end, &End::Complete);
-        assert_eq!(stats.refused.total(), 0, "{:?}", stats.refused);
+        assert_eq!(stats.discarded.total(), 0, "{:?}", stats.discarded);
     }
 }
 
@@ -165,7 +163,7 @@ fn sessions_and_groups_between_two_computers() {
         for call in [format!("[fd00:7::1]:{PORT}"), format!("[fe80::1%{FAR}]:{PORT}")] {
             let mut udp = Udp::bind(wildcard).expect("a socket");
             ask.send(Asked { call, interface: None, receivers: 1 }).expect("the far side waits");
-            let cargo = Cargo::Paced(Box::new(Numbers(1, BTreeSet::new())));
+            let cargo = Outgoing::Paced(Box::new(Numbers(1, BTreeSet::new())));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
             let outcome = live::send(&settings, &steady(), cargo, Vec::new(), &mut udp, &control);
             whole(&[outcome]);
@@ -179,7 +177,7 @@ fn sessions_and_groups_between_two_computers() {
             let mut udp = Udp::bind(wildcard).expect("a socket");
             udp.set_multicast(&by(interface.map(|(near, _)| near))).expect("an interface");
             let group = Group { address: address(&format!("[{group}]:{}", PORT + 1)), max: 4 };
-            udp.seek(group.address).expect("there is a way");
+            udp.check_route(group.address).expect("there is a way");
             let (call, interface) = (format!("[fd00:7::1]:{PORT}"), interface.map(|(_, far)| far));
             ask.send(Asked { call, interface, receivers: 2 }).expect("the far side waits");
             let payload = Box::new(Numbers(2, BTreeSet::new()));
@@ -202,17 +200,20 @@ fn a_group_without_a_way_and_an_interface_that_is_not_there_are_said_before_anyt
             return;
         }
         let udp = Udp::bind(SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, PORT))).expect("a socket");
-        assert!(udp.seek(address("[ff15::77]:9601")).is_err(), "the loopback interface carries no groups");
-        assert!(udp.seek(address("[ff12::77]:9601")).is_err(), "it is not said on which link");
-        let said = |name, ipv6| Interface::called(name, ipv6).expect_err("there is none");
+        assert!(
+            udp.check_route(address("[ff15::77]:9601")).is_err(),
+            "the loopback interface carries no groups"
+        );
+        assert!(udp.check_route(address("[ff12::77]:9601")).is_err(), "it is not said on which link");
+        let said = |name, ipv6| Interface::named(name, ipv6).expect_err("there is none");
         assert_eq!(said("eth77", true), "eth77: there is no such interface; there are lo");
         assert!(said("192.0.2.1", true).contains("name or number"), "{}", said("192.0.2.1", true));
         ip("link add bare type veth peer name other");
         assert_eq!(said("bare", false), "bare: the interface has no IPv4 address");
         ip("addr add 192.0.2.7/24 dev bare");
         let address = Interface::Address(std::net::Ipv4Addr::new(192, 0, 2, 7));
-        assert_eq!(Interface::called("bare", false), Ok(address));
-        assert_eq!(Interface::called("192.0.2.7", false), Ok(address));
+        assert_eq!(Interface::named("bare", false), Ok(address));
+        assert_eq!(Interface::named("192.0.2.7", false), Ok(address));
     });
     test.join().expect("it does not panic");
 }

@@ -4,11 +4,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
 
 use contract::{Ecn, EndpointId, ParamValue};
-use live::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink, Status};
-use live::{
-    Batch, Cargo, Control, End, Fate, GsoBatch, Handshake, Outcome, Platform, Scheme, Secret, Settings,
-    Store, Udp,
-};
+use driver::{Batch, GsoBatch, Platform, SendOutcome, Udp};
+use live::{Control, End, Handshake, Outcome, Scheme, Secret, Settings};
+use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
 /// A socket at the loopback address; none if the system has no such address.
@@ -31,8 +29,8 @@ fn settings(handshake: Handshake) -> Settings {
 fn flow(
     ip: std::net::IpAddr,
     scheme: Scheme,
-    cargo: impl FnOnce() -> Cargo + Send + 'static,
-    store: impl FnOnce() -> Store + Send + 'static,
+    cargo: impl FnOnce() -> Outgoing + Send + 'static,
+    store: impl FnOnce() -> Incoming + Send + 'static,
 ) -> Option<(Outcome, Outcome)> {
     let mut there = bind(ip)?;
     let address = there.address().expect("it is bound");
@@ -139,18 +137,18 @@ fn paced_and_windowed_flows_go_over_ipv4_and_ipv6() {
         let paced = flow(
             ip,
             fixed("50 Mbit/s"),
-            || Cargo::Paced(Box::new(Numbers(false))),
-            || Store::Paced(Box::new(Wants(2000))),
+            || Outgoing::Paced(Box::new(Numbers(false))),
+            || Incoming::Paced(Box::new(Wants(2000))),
         );
         let windowed = flow(
             ip,
             Scheme::new("cubic"),
-            || Cargo::Windowed(Box::new(Stream(5_000_000, 0))),
-            || Store::Windowed(Box::new(Keep(5_000_000, 0))),
+            || Outgoing::Windowed(Box::new(Stream(5_000_000, 0))),
+            || Incoming::Windowed(Box::new(Keep(5_000_000, 0))),
         );
         for (sender, receiver) in [paced, windowed].into_iter().flatten() {
             assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{ip}");
-            assert_eq!((receiver.stats.refused.total(), sender.stats.overruns), (0, 0), "{ip}");
+            assert_eq!((receiver.stats.discarded.total(), sender.stats.overruns), (0, 0), "{ip}");
             assert!(receiver.stats.packets >= 2000 && receiver.stats.packets <= sender.stats.packets);
         }
     }
@@ -163,7 +161,10 @@ fn trains_marks_and_addresses_cross_a_socket() {
         let (from, to) = (here.address().expect("bound"), there.address().expect("bound"));
         let bytes: Vec<u8> = (0..3500u32).map(|n| (n / 1000) as u8).collect();
         for ecn in [Ecn::NotCapable, Ecn::Capable, Ecn::Marked] {
-            assert_eq!(here.send(&GsoBatch { to, ecn, bytes: &bytes, each: 1000 }), Fate::Taken);
+            assert_eq!(
+                here.send(&GsoBatch { to, ecn, bytes: &bytes, segment_size: 1000 }),
+                SendOutcome::Accepted
+            );
             let (mut batch, mut got) = (Batch::new(1 << 19), Vec::new());
             while got.len() < 4 {
                 let until = there.now() + Duration::from_secs(5);
@@ -188,7 +189,10 @@ fn a_datagram_that_is_too_long_for_the_way_is_told_apart() {
     let mut here = bind(Ipv4Addr::LOCALHOST.into()).expect("IPv4 is there");
     let to = here.address().expect("bound");
     let bytes = vec![0; 65_508];
-    assert_eq!(here.send(&GsoBatch { to, ecn: Ecn::NotCapable, bytes: &bytes, each: 65_508 }), Fate::TooLong);
+    assert_eq!(
+        here.send(&GsoBatch { to, ecn: Ecn::NotCapable, bytes: &bytes, segment_size: 65_508 }),
+        SendOutcome::TooLong
+    );
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::alloc::System;
 use std::net::SocketAddr;
 
 use contract::{Ecn, Random};
-use live::content::{ByteSink, MAX_MESSAGE_BYTES, Status};
-use live::{Batch, Control, End, Fate, GsoBatch, Handshake, Limits, Platform, Secret, Settings, Store};
+use driver::{Batch, GsoBatch, Platform, SendOutcome};
+use live::{Control, End, Handshake, Limits, Secret, Settings};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use transfer::{ByteSink, Incoming, MAX_MESSAGE_BYTES, Status};
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, HELLO, Hello, KEY, Offer, Role, Transport};
 
@@ -110,9 +111,9 @@ impl Platform for Storm {
         }
         true
     }
-    fn send(&mut self, train: &GsoBatch<'_>) -> Fate {
+    fn send(&mut self, train: &GsoBatch<'_>) -> SendOutcome {
         self.sent += train.bytes.len() as u64;
-        Fate::Taken
+        SendOutcome::Accepted
     }
     fn fill_random(&mut self, bytes: &mut [u8]) {
         bytes.iter_mut().for_each(|byte| *byte = self.random.bits() as u8);
@@ -153,13 +154,13 @@ fn a_storm_of_strangers_takes_no_memory_and_gets_fewer_bytes_than_it_sent() {
     let mut asked = 0;
     let mut accept = |_: &Offer| {
         asked += 1;
-        Ok(Store::Windowed(Box::new(Never)))
+        Ok(Incoming::Windowed(Box::new(Never)))
     };
     let outcome = live::receive(&settings, &mut accept, &mut storm, &Control::new());
     assert_eq!((outcome.end, asked), (End::Unanswered, 0));
     let stats = outcome.stats;
     assert!(stats.received.datagrams > 10_000, "hellos are understood: {stats:?}");
-    assert!(stats.refused.malformed > 10_000 && stats.refused.strangers > 10_000, "{stats:?}");
+    assert!(stats.discarded.malformed > 10_000 && stats.discarded.strangers > 10_000, "{stats:?}");
     assert!(storm.sent > 0 && storm.sent < storm.came / 3, "{} of {}", storm.sent, storm.came);
     let settled = storm.settled.expect("a tenth of the storm came");
     // the flood's own datagram is in use during the measurement

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use ::live::sdn::{Control, Error, Network, Settings, Stats, control};
-use ::live::{Limits, Secret, Udp};
 use contract::Count;
+use driver::Udp;
+use live::sdn::{Control, Error, Network, Settings, Stats, control};
+use live::{Limits, Secret};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sim::World;
 
-use crate::forward::{address, refused};
+use crate::forward::{address, discarded};
 use crate::scenario::Plan;
 
 /// A handle by which another thread observes and stops a controller.
@@ -27,7 +28,7 @@ impl SdnControl {
     /// Recent status as JSON; None before the start.
     #[getter]
     fn stats(&self) -> Option<String> {
-        self.0.stats().map(|stats| told(&stats).to_string())
+        self.0.status().map(|stats| told(&stats).to_string())
     }
 
     /// Requests the end.
@@ -130,6 +131,6 @@ fn told(stats: &Stats) -> Value {
         "unknown_nodes": stats.unknown,
         "datagrams_sent": stats.sent.datagrams,
         "datagrams_received": stats.received.datagrams,
-        "refused": refused(&stats.refused),
+        "refused": discarded(&stats.discarded),
     })
 }

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
-use ::live::forward::{
-    App, Control, ControllerSettings, Counts, Error, ForwarderPlatform, Host, Limits, LinkSettings, Listen,
-    MarkSettings, Node, RouteSettings, Settings, Sockets, Stats, Wire, drive, together,
-};
-use ::live::{Recorder, Refused, Secret, Tapped};
 use contract::{NameId, ParamList, ParamValue, Setup};
+use driver::{Recorder, Tapped};
+use live::forward::{
+    App, Control, ControllerSettings, Counts, Error, FaceRecorder, ForwarderPlatform, Host, Limits,
+    LinkSettings, Listen, MarkSettings, Node, RouteSettings, Settings, Sockets, Stats, Wire, drive, together,
+};
+use live::{Discarded, Secret};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -33,7 +34,7 @@ impl ForwardControl {
     /// Recent status as JSON; None before the start.
     #[getter]
     fn stats(&self) -> Option<String> {
-        self.0.stats().map(|stats| told(&stats).to_string())
+        self.0.status().map(|stats| told(&stats).to_string())
     }
 
     /// Requests the end.
@@ -68,7 +69,7 @@ pub fn ndn_forward(
         let mut sockets = Sockets::open(&Listen { programs, held, controller, ..listen })?;
         let began_ns = Recorder::zero_of(sockets.now());
         let file = pcap.map(File::create).transpose().map_err(no_file)?;
-        let recorder = file.map(|file| Recorder::of_forwarder(file, &links, began_ns)).transpose();
+        let recorder = file.map(|file| FaceRecorder::new(file, &links, began_ns)).transpose();
         let mut sockets = Tapped::new(sockets, recorder.map_err(no_file)?);
         let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
         let mut said = told(&node.stats());
@@ -154,7 +155,7 @@ fn told(stats: &Stats) -> Value {
             "commands": agent.orders,
             "reroutes": agent.moves,
             "ignored": agent.ignored,
-            "refused": refused(&agent.refused),
+            "refused": discarded(&agent.discarded),
         })
     });
     json!({
@@ -181,13 +182,13 @@ fn told(stats: &Stats) -> Value {
 }
 
 /// Discarded datagrams of a session, by reason.
-pub(crate) fn refused(refused: &Refused) -> Value {
+pub(crate) fn discarded(discarded: &Discarded) -> Value {
     json!({
-        "malformed": refused.malformed,
-        "strangers": refused.strangers,
-        "forged": refused.forged,
-        "repeated": refused.repeated,
-        "misplaced": refused.misplaced,
+        "malformed": discarded.malformed,
+        "strangers": discarded.strangers,
+        "forged": discarded.forged,
+        "repeated": discarded.repeated,
+        "misplaced": discarded.misplaced,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Functions that run in real time over real sockets.
 
-use live::pacing::{Method, measure};
+use driver::pacing::{Method, measure};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;

@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ::live::ndn::{self, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served, Transport};
-use ::live::{Captured, Recorder, Tapped};
 use contract::{Count, Meter, ParamValue};
+use driver::{Captured, Recorder, Tapped};
+use live::ndn::{self, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served, Transport};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use contract::{ParamList, ParamValue};
-use live::transfer::{Identity, Into, Receivers, Source, Tally, Task, keep};
+use driver::{Captured, Interface, Listening, Multicast, Platform, Recorder, Tapped, Udp};
 use live::{
-    Captured, Cargo, Control, End, Group, Handshake, Interface, Left, Limits, Listening, Multicast, Outcome,
-    Phase, Platform, Recorder, Scheme, Secret, Settings, Tapped, Udp, send_to_group,
+    Control, End, Group, Handshake, Left, Limits, Outcome, Phase, Scheme, Secret, Settings, send_to_group,
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use transfer::{Destination, Identity, Outgoing, Receivers, Source, Tally, Task, keep};
 use units::{Duration, Rate, Time, UnitError, UnitText};
 
 /// A transfer, which other threads can observe and control.
@@ -75,7 +75,7 @@ impl Transfer {
                 let outcome = live::send(&settings, &scheme, cargo, about, &mut socket, control);
                 return Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()));
             };
-            let Cargo::Paced(payload) = cargo else {
+            let Outgoing::Paced(payload) = cargo else {
                 return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
             };
             let group = Group { address, max: MAX };
@@ -93,7 +93,7 @@ impl Transfer {
         let left = py.detach(|| -> Result<Remains, String> {
             let go_on = || !control.stopped();
             if let Some(name) = text(&told, "name") {
-                live::transfer::safe(name).map_err(|why| format!("the name {name:?}: {why}"))?;
+                transfer::check_name(name).map_err(|why| format!("the name {name:?}: {why}"))?;
             }
             let file = capture(&told)?;
             let Some((mut settings, mut socket)) = open(&told, &go_on)? else {
@@ -101,7 +101,9 @@ impl Transfer {
             };
             let me = match (settings.handshake, text(&told, "folder")) {
                 (Handshake::Connect(sender), Some(folder)) => {
-                    Some(Identity::of(Path::new(folder), text(&told, "name"), sender, &mut socket))
+                    Some(Identity::of(Path::new(folder), text(&told, "name"), sender, |bytes| {
+                        socket.fill_random(bytes)
+                    }))
                 }
                 _ => None,
             };
@@ -155,7 +157,7 @@ impl Remains {
 impl Transfer {
     fn state(&self) -> Value {
         use std::sync::atomic::Ordering::Relaxed;
-        let (progress, told) = (&self.control.progress, self.tally.told());
+        let (progress, told) = (&self.control.progress, self.tally.snapshot());
         json!({
             "phase": match progress.phase() {
                 Phase::Meeting => "meeting",
@@ -228,12 +230,12 @@ impl Transfer {
                 "sent_datagrams": stats.sent.datagrams,
                 "received_datagrams": stats.received.datagrams,
                 "refused": {
-                    "malformed": stats.refused.malformed,
-                    "versions": stats.refused.versions,
-                    "strangers": stats.refused.strangers,
-                    "forged": stats.refused.forged,
-                    "repeated": stats.refused.repeated,
-                    "misplaced": stats.refused.misplaced,
+                    "malformed": stats.discarded.malformed,
+                    "versions": stats.discarded.versions,
+                    "strangers": stats.discarded.strangers,
+                    "forged": stats.discarded.forged,
+                    "repeated": stats.discarded.repeated,
+                    "misplaced": stats.discarded.misplaced,
                 },
                 "overruns": stats.overruns,
                 "marked": stats.marked,
@@ -294,7 +296,9 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
         let at: Vec<String> = addresses.iter().map(ToString::to_string).collect();
         format!("{}: {error}", at.join(", "))
     };
-    let socket = Listening::at(&addresses).and_then(|listening| listening.first(limits.waits, go_on));
+    let is_attempt = |bytes: &[u8]| matches!(wire::stream::Datagram::peek(bytes), Ok((_, true)));
+    let socket =
+        Listening::at(&addresses).and_then(|listening| listening.first(&is_attempt, limits.waits, go_on));
     let socket = socket.map_err(said)?;
     let Some(mut socket) = socket else { return Ok(None) };
     join(told, &mut socket)?;
@@ -319,7 +323,7 @@ fn tap(mut socket: Udp, file: Option<File>) -> Result<Tapped<Udp>, String> {
 fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
     let address = text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"))?;
     if address.ip().is_multicast() {
-        socket.seek(address).map_err(|error| {
+        socket.check_route(address).map_err(|error| {
             format!(
                 "{text}: no way leads to this group: {error}\n`--interface NAME` says on which network it is"
             )
@@ -332,15 +336,15 @@ fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
 fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
     let Some(named) = text(told, "interface") else { return Ok(()) };
     let ipv6 = socket.address().is_ok_and(|at| at.is_ipv6());
-    let interface = Interface::called(named, ipv6)?;
+    let interface = Interface::named(named, ipv6)?;
     let multicast = Multicast { interface, ..Multicast::default() };
     socket.set_multicast(&multicast).map_err(|error| format!("{named}: {error}"))
 }
 
 /// The destination of received data.
-fn destination(told: &Value, me: Option<Identity>) -> Result<Into, String> {
+fn destination(told: &Value, me: Option<Identity>) -> Result<Destination, String> {
     match text(told, "folder") {
-        Some(folder) => Ok(Into::Folder {
+        Some(folder) => Ok(Destination::Folder {
             path: PathBuf::from(folder),
             name: text(told, "name").map(str::to_owned),
             replace: told["replace"].as_bool().unwrap_or(false),
@@ -348,7 +352,7 @@ fn destination(told: &Value, me: Option<Identity>) -> Result<Into, String> {
         }),
         None => {
             let file = handle(&std::io::stdout()).map_err(|error| format!("standard output: {error}"))?;
-            Ok(Into::Pipe(Box::new(file) as Box<dyn Write + Send>))
+            Ok(Destination::Pipe(Box::new(file) as Box<dyn Write + Send>))
         }
     }
 }

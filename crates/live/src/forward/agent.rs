@@ -6,6 +6,7 @@ use contract::{
     Count, FaceId, Header, NameId, NextHop, NodeId, NodeView, Order, Packet, PortId, PortView, RouterInput,
     Traffic,
 };
+use driver::{Batch, GsoBatch, Platform, SendOutcome};
 use stack::ndn::preferred;
 use stack::sdn::Agent;
 use units::{Rate, Time};
@@ -15,8 +16,8 @@ use super::ports::Port;
 use super::routes::Routes;
 use super::settings::ControllerSettings;
 use super::{Frames, Node, Place};
+use crate::Discarded;
 use crate::sdn::{Received, SouthboundChannel};
-use crate::{Batch, Fate, GsoBatch, Platform, Refused};
 
 /// The agent of a forwarder.
 pub(super) struct Attached {
@@ -50,7 +51,7 @@ pub struct AgentStats {
     /// Orders that were not executed: outdated, or for something unknown here.
     pub ignored: u64,
     /// Discarded datagrams on the controller's socket.
-    pub refused: Refused,
+    pub discarded: Discarded,
 }
 
 impl Attached {
@@ -108,7 +109,7 @@ impl Attached {
             orders: count(Count::Commands),
             moves: count(Count::Reroutes),
             ignored: count(Count::Ignored),
-            refused: stats.refused,
+            discarded: stats.discarded,
         }
     }
 
@@ -285,17 +286,17 @@ impl Platform for Way<'_> {
         false
     }
 
-    fn send(&mut self, train: &GsoBatch<'_>) -> Fate {
-        let mut fate = Fate::Taken;
-        for bytes in train.bytes.chunks(train.each) {
+    fn send(&mut self, train: &GsoBatch<'_>) -> SendOutcome {
+        let mut fate = SendOutcome::Accepted;
+        for bytes in train.bytes.chunks(train.segment_size) {
             if !self.frames.send(Place::Controller, bytes) {
-                fate = Fate::Unreachable;
+                fate = SendOutcome::Unreachable;
             }
         }
         fate
     }
 
-    fn end_towards(&self, _peer: SocketAddr) -> Option<SocketAddr> {
+    fn local_address(&self, _peer: SocketAddr) -> Option<SocketAddr> {
         None
     }
 

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::ops::Range;
 
-use units::{Duration, Time};
+use driver::Watch;
+use units::{Duration, Lateness, Time};
 
 use super::{Frames, Node, Place, Stats};
-use crate::{Lateness, Watch};
 
 /// The interface of the loop to the host.
 pub trait ForwarderPlatform: Frames {
@@ -20,7 +20,7 @@ pub trait ForwarderPlatform: Frames {
     fn receive(&mut self, inbox: &mut Inbox);
 
     /// Its own address towards a peer; `None` if unknown.
-    fn end_towards(&self, _peer: SocketAddr) -> Option<SocketAddr> {
+    fn local_address(&self, _peer: SocketAddr) -> Option<SocketAddr> {
         None
     }
 }
@@ -99,7 +99,7 @@ pub fn drive(
     loop {
         let now = platform.now();
         if now >= look {
-            control.show(node.stats());
+            control.publish(node.stats());
             look = now + LOOK;
         }
         if now >= until || control.stopped() {
@@ -126,6 +126,6 @@ pub fn drive(
         }
     }
     node.end(platform.now(), platform);
-    control.show(node.stats());
+    control.publish(node.stats());
     late
 }

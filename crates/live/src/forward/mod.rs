@@ -8,6 +8,7 @@
 
 mod agent;
 mod app;
+mod capture;
 mod commands;
 mod drive;
 mod marks;
@@ -28,6 +29,7 @@ use std::net::SocketAddr;
 
 pub use agent::AgentStats;
 pub use app::{App, Sample};
+pub use capture::FaceRecorder;
 pub use drive::{Arrival, Control, ForwarderPlatform, Inbox, drive};
 pub use node::{Node, PortStats, Stats, Strays};
 pub use ports::Counts;

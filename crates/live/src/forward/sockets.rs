@@ -8,6 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use driver::address_towards;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::{TimeSpec, TimeValLike};
 use units::{Duration, Time};
@@ -15,7 +16,6 @@ use wire::ndn::{LONGEST_FRAME, frame_length};
 
 use super::drive::{ForwarderPlatform, Inbox};
 use super::{Error, Frames, Place};
-use crate::udp::address_towards;
 
 /// Where a forwarder listens.
 #[derive(Clone, Debug, Default)]
@@ -312,7 +312,7 @@ impl ForwarderPlatform for Sockets {
         self.receive_streams(inbox);
     }
 
-    fn end_towards(&self, peer: SocketAddr) -> Option<SocketAddr> {
+    fn local_address(&self, peer: SocketAddr) -> Option<SocketAddr> {
         let here = plain(self.udp_address()?);
         match here.ip().is_unspecified() {
             true => address_towards(peer).map(|ip| SocketAddr::new(ip, here.port())),

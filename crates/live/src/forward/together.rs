@@ -4,10 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 use std::time::Instant;
 
-use units::{Duration, Time};
+use units::{Duration, Lateness, Time};
 
 use super::{App, Control, Error, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, drive};
-use crate::Lateness;
 
 /// One of them.
 pub struct Host {
@@ -88,7 +87,7 @@ pub fn together(
             .zip(opened)
             .map(|((name, mut node), mut sockets)| {
                 scope.spawn(move || {
-                    crate::pacing::exact();
+                    driver::exact_timers();
                     let late = drive(&mut node, &mut sockets, control, until);
                     Done { name, node, late }
                 })

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
-use contract::Setup;
 use contract::{
     Address, CongestionControl, Ecn, Endpoint, EndpointId, FlowId, Header, Input, Label, Meter, NameId,
-    NodeId, Packet, ParamList,
+    NodeId, Packet, ParamList, Random, Setup,
 };
+use driver::StateMachine;
 use schemes::{AnyControl, Build};
 use stack::ndn::{Consumer, ConsumerConfig, Timeout};
 use units::{Bytes, Duration, Rate, Time};
@@ -15,7 +15,6 @@ use wire::ndn::{Data, Digest, Interest, LinkHeader, LinkPacket, Name, NameView, 
 
 use super::ask::{LOOK, after};
 use super::find::{Found, find};
-use super::machine::Machine;
 use super::order::{Fate, InOrder};
 use super::{Control, Discovery, Face, Failure, Traffic, Transport};
 
@@ -211,12 +210,17 @@ fn run<C: Transport>(
         ..ConsumerConfig::with_law(NameId(1), payload)
     };
     let law = law(wanted, &config)?;
-    let mut machine = Machine::new(Consumer::new(&config, law), wanted.seed);
+    let mut machine = StateMachine::new(
+        Consumer::new(&config, law),
+        Address { node: NodeId(0), endpoint: EndpointId(0) },
+        FlowId(0),
+        Random::new(wanted.seed, "ndn", "consumer"),
+    );
     let mut pipe =
         Pipe { prefix: found.name.view(), last: found.last, name: found.name.clone(), packet: Vec::new() };
     let mut now = face.transport().now();
     let mut heard_at = now;
-    machine.give(Input::Start, now);
+    machine.handle(Input::Start, now);
     let result = loop {
         if let Err(failure) = pipe.send(face, &mut machine) {
             break Err(failure);
@@ -248,7 +252,7 @@ fn run<C: Transport>(
                     Ok(Fate::TooEarly) => fetched.early += 1,
                     Ok(Fate::Taken | Fate::Known) => {
                         heard_at = now;
-                        machine.give(Input::Packet(&arrived(segment, data, header)), now);
+                        machine.handle(Input::Packet(&arrived(segment, data, header)), now);
                     }
                     Err(error) => unwritten = Some(error),
                 }
@@ -261,7 +265,8 @@ fn run<C: Transport>(
                 fetched.no_route += u64::from(reason == contract::NackReason::NoRoute);
                 let nack =
                     contract::Nack { name: numbered(segment), nonce: interest.nonce.unwrap_or(0), reason };
-                machine.give(Input::Packet(&packet_of(Header::Nack(nack), 0, header, Ecn::NotCapable)), now);
+                machine
+                    .handle(Input::Packet(&packet_of(Header::Nack(nack), 0, header, Ecn::NotCapable)), now);
             }
         });
         let some = match some {
@@ -272,7 +277,7 @@ fn run<C: Transport>(
             break Err(Failure::Write(error));
         }
         if machine.endpoint.wake() <= now {
-            machine.give(Input::Timer, now);
+            machine.handle(Input::Timer, now);
         }
         let window = window_of(machine.endpoint.law());
         fetched.window_max = fetched.window_max.max(window);
@@ -312,7 +317,7 @@ impl Pipe<'_> {
     fn send<C: Transport>(
         &mut self,
         face: &mut Face<C>,
-        machine: &mut Machine<Consumer<AnyControl>>,
+        machine: &mut StateMachine<Consumer<AnyControl>>,
     ) -> Result<(), Failure> {
         let depth = self.prefix.count();
         let mut result = Ok(());

@@ -4,11 +4,11 @@
 //! those of `wire::ndn`, which other NDN programs use. A [`Transport`] moves frames: real sockets ([`connect`]), or a simulated network in tests.
 
 mod ask;
+mod capture;
 mod face;
 mod failure;
 mod fetch;
 mod find;
-mod machine;
 mod order;
 mod place;
 mod serve;
@@ -20,6 +20,7 @@ mod testing;
 mod tests;
 mod transport;
 
+pub(crate) use capture::{FORWARDER, PROGRAM};
 pub use face::{Face, Traffic};
 pub use failure::Failure;
 pub use fetch::{Fetch, Fetched, Nowhere, fetch};

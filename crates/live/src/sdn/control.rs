@@ -7,6 +7,7 @@ use contract::{
     Address, App, Backlog, Control as Spoken, Cx, Ecn, EndpointId, FlowId, Header, NodeCx, NodeId, NodeView,
     Order, Outputs, Packet, PortId, PortView, Random, Router, RouterInput, Setup,
 };
+use driver::{EventLoop, GsoBatches, Platform, drive};
 use schemes::AnyApp;
 use stack::sdn::{AgentLocation, Controller};
 use units::{Bytes, Duration, Rate, Time};
@@ -14,11 +15,8 @@ use wire::stream::{Datagram, Frame, KEY, Malformed, Order as SessionOrder, Reaso
 
 use super::{Control, Error, NodeStats, Settings, Stats};
 use crate::channel::Channel;
-use crate::event_loop::{EventLoop, drive};
-use crate::gso::GsoBatches;
 use crate::handshake::{Attempt, CallerHello, Listener, Place};
 use crate::session::{HEARS_OUT, POLL_INTERVAL, TxContext};
-use crate::{End, Platform};
 
 /// Interval at which the status is published.
 const SHOW: Duration = Duration::from_millis(100);
@@ -34,7 +32,7 @@ pub fn control(settings: Settings, platform: &mut impl Platform, control: &Contr
     let mut hub = Hub::new(settings, platform, control)?;
     drive(&mut hub);
     let stats = hub.stats();
-    control.show(stats.clone());
+    control.publish(stats.clone());
     Ok(stats)
 }
 
@@ -72,18 +70,19 @@ struct Hub<'a, O> {
 
 impl<O: Platform> EventLoop for Hub<'_, O> {
     type Platform = O;
+    type Outcome = ();
     const SENDS: bool = false;
 
     fn platform(&mut self) -> &mut O {
         self.platform
     }
 
-    fn take(&mut self, bytes: &[u8], from: SocketAddr, _ecn: Ecn, now: Time) -> Option<End> {
+    fn on_datagram(&mut self, bytes: &[u8], from: SocketAddr, _ecn: Ecn, now: Time) -> Option<()> {
         self.take(bytes, from, now);
         None
     }
 
-    fn turn(&mut self, now: Time) -> Option<End> {
+    fn on_time(&mut self, now: Time) -> Option<()> {
         self.turn(now)
     }
 
@@ -95,7 +94,7 @@ impl<O: Platform> EventLoop for Hub<'_, O> {
         self.machine.wake().min(self.poll_at)
     }
 
-    fn packets(&self) -> u64 {
+    fn packets_sent(&self) -> u64 {
         0
     }
 }
@@ -129,7 +128,7 @@ impl<'a, O: Platform> Hub<'a, O> {
             out: Outputs::default(),
             platform,
             control,
-            gso_batches: GsoBatches::new(),
+            gso_batches: GsoBatches::default(),
             stats: crate::Stats::default(),
             listener,
             members: BTreeMap::new(),
@@ -167,7 +166,7 @@ impl<'a, O: Platform> Hub<'a, O> {
             unknown: self.unknown,
             sent: self.stats.sent,
             received: self.stats.received,
-            refused: self.stats.refused,
+            discarded: self.stats.discarded,
         }
     }
 
@@ -232,7 +231,7 @@ impl<'a, O: Platform> Hub<'a, O> {
                 return self.listener.on_other_version(bytes, from, self.platform, &mut self.stats);
             }
             Err(_) => {
-                self.stats.refused.malformed += 1;
+                self.stats.discarded.malformed += 1;
                 return;
             }
         };
@@ -240,7 +239,7 @@ impl<'a, O: Platform> Hub<'a, O> {
             return self.on_attempt(bytes, from, now);
         }
         let Some(member) = self.members.get_mut(&session) else {
-            self.stats.refused.strangers += 1;
+            self.stats.discarded.strangers += 1;
             return;
         };
         let (caller, known) = (member.caller, member.channel.known);
@@ -279,7 +278,7 @@ impl<'a, O: Platform> Hub<'a, O> {
                 };
                 self.give(RouterInput::Packet(&packet, PortId(node.0)), now);
             }
-            _ => self.stats.refused.misplaced += 1,
+            _ => self.stats.discarded.misplaced += 1,
         }
     }
 
@@ -303,7 +302,7 @@ impl<'a, O: Platform> Hub<'a, O> {
             });
             if there {
                 // two say that they are one: the first stays until it falls silent
-                self.stats.refused.misplaced += 1;
+                self.stats.discarded.misplaced += 1;
                 return;
             }
             self.members.remove(&other);
@@ -349,13 +348,13 @@ impl<'a, O: Platform> Hub<'a, O> {
 
     // ---- time
 
-    fn turn(&mut self, now: Time) -> Option<End> {
+    fn turn(&mut self, now: Time) -> Option<()> {
         if self.machine.wake() <= now {
             self.give(RouterInput::Timer, now);
         }
         if now >= self.show_at {
             self.show_at = now + SHOW;
-            self.control.show(self.stats());
+            self.control.publish(self.stats());
         }
         if now < self.poll_at {
             return None;
@@ -380,7 +379,7 @@ impl<'a, O: Platform> Hub<'a, O> {
                 self.say(session, Frame::KeepAlive, now);
             }
         }
-        self.stopping.then_some(End::Stopped)
+        self.stopping.then_some(())
     }
 
     fn session_of(&self, node: NodeId) -> Option<u32> {

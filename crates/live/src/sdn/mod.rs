@@ -13,12 +13,13 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use contract::{Meter, NameId, Net, NodeId, ParamError, ParamList, PortId};
+use driver::Watch;
 use stack::sdn::Config;
 use units::Bytes;
 use wire::ndn::Name;
 use wire::stream::{Prefix, Task};
 
-use crate::{Limits, Refused, Secret, Traffic, Watch};
+use crate::{Discarded, Limits, Secret, Traffic};
 
 pub use control::control;
 pub(crate) use southbound::{Received, SouthboundChannel};
@@ -110,7 +111,7 @@ pub struct Stats {
     /// All valid datagrams received.
     pub received: Traffic,
     /// Discarded datagrams.
-    pub refused: Refused,
+    pub discarded: Discarded,
 }
 
 /// A node with an agent.

@@ -8,14 +8,14 @@ use contract::{
     Address, Ecn, EndpointId, FlowId, Header, Meter, NodeCx, NodeId, NodeView, Order, Outputs, Packet,
     PortId, Random, RouterInput, Traffic, Wants,
 };
+use driver::{GsoBatches, Platform};
 use stack::sdn::{Agent, Config};
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, Order as SessionOrder, Reason, Role, Said, Task};
 
 use crate::channel::Channel;
-use crate::gso::GsoBatches;
 use crate::handshake::{self, Caller};
-use crate::{Limits, Platform, Secret, Stats};
+use crate::{Limits, Secret, Stats};
 
 /// A message on the southbound channel is retransmitted after this, then after half as long again, up to a second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
@@ -74,7 +74,7 @@ impl SouthboundChannel {
             wait: AGAIN.0,
             sent_away: None,
             machine: None,
-            gso_batches: GsoBatches::new(),
+            gso_batches: GsoBatches::default(),
             stats: Stats::default(),
             random: Random::new(0, node, "agent"),
             out: Outputs::default(),
@@ -131,7 +131,7 @@ impl SouthboundChannel {
 
     fn hear(&mut self, bytes: &[u8], from: SocketAddr, now: Time, platform: &mut impl Platform) -> Received {
         let Ok((session, opening)) = Datagram::peek(bytes) else {
-            self.stats.refused.malformed += 1;
+            self.stats.discarded.malformed += 1;
             return Received::Nothing;
         };
         if opening {
@@ -139,7 +139,7 @@ impl SouthboundChannel {
             return Received::Nothing;
         }
         let Some(channel) = self.channel.as_mut().filter(|channel| channel.session == session) else {
-            self.stats.refused.strangers += 1;
+            self.stats.discarded.strangers += 1;
             return Received::Nothing;
         };
         match channel.read(bytes, from, now, &mut self.stats) {
@@ -159,7 +159,7 @@ impl SouthboundChannel {
                 return Received::Task(task);
             }
             Some(Frame::Control(said)) if self.told => return Received::Frame(said),
-            Some(_) => self.stats.refused.misplaced += 1,
+            Some(_) => self.stats.discarded.misplaced += 1,
         }
         Received::Nothing
     }

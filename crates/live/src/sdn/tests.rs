@@ -11,6 +11,8 @@ use std::thread::{self, JoinHandle};
 use contract::{
     Control as Spoken, Count, DirectedLink, Hop, Label, NameId, Names, Net, NodeId, Order, PortId, Setup,
 };
+use driver::testing::{InFlight, VirtualHost, VirtualNetwork};
+use driver::{Batch, GsoBatch, Platform};
 use stack::ndn::ConsumerConfig;
 use stack::sdn::Config;
 use units::{Bytes, Duration, Rate, Time};
@@ -22,8 +24,7 @@ use crate::forward::{
     RouteSettings, drive,
 };
 use crate::keys::Key;
-use crate::testing::{Net as Virtual, Passing, Place};
-use crate::{Accept, Batch, End, GsoBatch, Handshake, Limits, Platform, Secret, receive};
+use crate::{Accept, End, Handshake, Limits, Secret, receive};
 
 const RATE: Rate = Rate::from_mbps(4);
 const FILM: NameId = NameId(1);
@@ -47,12 +48,12 @@ fn secs(secs: u64) -> Duration {
 
 /// A forwarder's platform on the network of the tests: what comes from the controller's address is for the agent.
 struct Over {
-    place: Place,
+    place: VirtualHost,
     batch: Batch,
 }
 
 impl Over {
-    fn new(place: Place) -> Self {
+    fn new(place: VirtualHost) -> Self {
         Self { place, batch: Batch::new(1 << 16) }
     }
 }
@@ -64,8 +65,9 @@ impl Frames for Over {
             Face::Controller => address(CONTROLLER),
             Face::Program(_) | Face::App(_) => return false,
         };
-        let gso_batch = GsoBatch { to, ecn: contract::Ecn::NotCapable, bytes: frame, each: frame.len() };
-        self.place.send(&gso_batch) == crate::Fate::Taken
+        let gso_batch =
+            GsoBatch { to, ecn: contract::Ecn::NotCapable, bytes: frame, segment_size: frame.len() };
+        self.place.send(&gso_batch) == driver::SendOutcome::Accepted
     }
 }
 
@@ -131,7 +133,7 @@ fn settings() -> Settings {
 }
 
 /// A controller in a thread, until `span` is over.
-fn controller_at(mut place: Place, settings: Settings, span: Duration) -> JoinHandle<Stats> {
+fn controller_at(mut place: VirtualHost, settings: Settings, span: Duration) -> JoinHandle<Stats> {
     thread::spawn(move || {
         let watch = Control::default();
         let mut platform = Until { at: place.now() + span, place: &mut place, watch: &watch };
@@ -142,7 +144,7 @@ fn controller_at(mut place: Place, settings: Settings, span: Duration) -> JoinHa
 /// Asks a controller to end at an instant.
 struct Until<'a> {
     at: Time,
-    place: &'a mut Place,
+    place: &'a mut VirtualHost,
     watch: &'a Control,
 }
 
@@ -160,7 +162,7 @@ impl Platform for Until<'_> {
     fn receive(&mut self, batch: &mut Batch) -> bool {
         self.place.receive(batch)
     }
-    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> crate::Fate {
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> driver::SendOutcome {
         self.place.send(gso_batch)
     }
     fn fill_random(&mut self, bytes: &mut [u8]) {
@@ -227,7 +229,7 @@ impl Ended {
     }
 }
 
-fn forwarder_at(place: Place, host: Host, span: Duration) -> JoinHandle<Ended> {
+fn forwarder_at(place: VirtualHost, host: Host, span: Duration) -> JoinHandle<Ended> {
     thread::spawn(move || {
         let link = |(name, to): &(&str, u8)| LinkSettings {
             name: (*name).to_owned(),
@@ -265,12 +267,12 @@ fn done<T>(thread: JoinHandle<T>) -> T {
 }
 
 /// The places of the three hosts and of the controller. A test makes all its places before anything runs.
-fn places(net: &Virtual) -> [Place; 4] {
-    [1, 2, 3, CONTROLLER].map(|host| net.place(address(host), ms(0)))
+fn places(net: &VirtualNetwork) -> [VirtualHost; 4] {
+    [1, 2, 3, CONTROLLER].map(|host| net.host(address(host), ms(0)))
 }
 
 /// The hosts of the tests but `r1`, which is `host`, and a controller; what `r1` and the controller say at the end.
-fn run_at(places: [Place; 4], host: Host, span: Duration) -> (Ended, Stats) {
+fn run_at(places: [VirtualHost; 4], host: Host, span: Duration) -> (Ended, Stats) {
     let [first, second, third, central] = places;
     let hosts = [
         forwarder_at(first, host, span),
@@ -282,7 +284,7 @@ fn run_at(places: [Place; 4], host: Host, span: Duration) -> (Ended, Stats) {
     (ended, done(central))
 }
 
-fn run(net: &Virtual, span: Duration) -> (Ended, Stats) {
+fn run(net: &VirtualNetwork, span: Duration) -> (Ended, Stats) {
     run_at(places(net), r1(net.now() + ms(500)), span)
 }
 
@@ -294,7 +296,7 @@ fn carried(span: Duration) -> u64 {
 /// In the simulator the same three nodes move the prefix once as well.
 #[test]
 fn a_prefix_is_moved_once_from_a_congested_link_to_an_idle_one() {
-    let (r1, central) = run(&Virtual::plain(ms(1)), secs(10));
+    let (r1, central) = run(&VirtualNetwork::plain(ms(1)), secs(10));
     let agent = r1.agent();
     assert!(agent.connected && agent.sent_away.is_none());
     assert_eq!((agent.sessions, agent.orders, agent.moves, agent.ignored), (1, 1, 1, 0));
@@ -306,15 +308,15 @@ fn a_prefix_is_moved_once_from_a_congested_link_to_an_idle_one() {
     assert_eq!((a.at, &a.name[..]), (Some(address(1)), "r1"));
     assert_eq!((b.loads[0].0.as_str(), b.loads[0].1), ("first", 0));
     assert!(c.loads[0].1 > 900_000, "{:?}", c.loads);
-    assert_eq!((central.begun, central.open_orders, central.refused.total()), (1, 0, 0));
+    assert_eq!((central.begun, central.open_orders, central.discarded.total()), (1, 0, 0));
     // every status that was sent was taken in: four ports, twice a second
     assert!((70..=80).contains(&central.meter.count(Count::Statuses)), "{:?}", central.meter);
 }
 
 #[test]
 fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
-    let (undisturbed, _) = run(&Virtual::plain(ms(1)), secs(10));
-    let net = Virtual::new(|passing| {
+    let (undisturbed, _) = run(&VirtualNetwork::plain(ms(1)), secs(10));
+    let net = VirtualNetwork::new(|passing| {
         let arrives = passing.after(ms(1));
         let control = passing.from == address(CONTROLLER) || passing.to == address(CONTROLLER);
         let Some((session, false)) = Datagram::peek(&passing.bytes).ok().filter(|_| control) else {
@@ -327,7 +329,7 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
         let hops = contract::Hops::new(&[Hop { port: PortId(0), cost: 0 }]);
         let frame = Spoken::Order(Order::NextHops { prefix: FILM, hops });
         let said = Said { sent_at: passing.at, label: Label([u64::MAX - 1, 0, 0, 0]), frame };
-        let mut forged = Passing { bytes: Vec::new(), ..passing.after(ms(1)) };
+        let mut forged = InFlight { bytes: Vec::new(), ..passing.after(ms(1)) };
         Datagram { session, number: 1 << 40, frame: Frame::Control(said) }.write(&mut forged.bytes);
         Key::opening(&Secret::new("a guess")).seal(&mut forged.bytes, 0);
         vec![forged, changed, arrives, again]
@@ -336,7 +338,7 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
     assert_eq!(r1.bytes_in, undisturbed.bytes_in, "nothing is otherwise");
     let agent = r1.agent();
     assert_eq!((agent.orders, agent.moves, agent.ignored), (1, 1, 0));
-    for refused in [agent.refused, central.refused] {
+    for refused in [agent.discarded, central.discarded] {
         assert!(refused.forged > 30 && refused.repeated > 15, "{refused:?}");
         assert_eq!((refused.malformed, refused.misplaced), (0, 0));
     }
@@ -344,11 +346,11 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
 
 #[test]
 fn a_controller_that_dies_leaves_its_orders_in_force_and_one_that_comes_back_learns_them() {
-    let net = Virtual::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let span = secs(16);
-    let places = [1, 2, 3].map(|host| net.place(address(host), ms(0)));
-    let dying = net.place(address(CONTROLLER), ms(0)).dying(secs(4));
-    let later = net.place(address(CONTROLLER), secs(9));
+    let places = [1, 2, 3].map(|host| net.host(address(host), ms(0)));
+    let dying = net.host(address(CONTROLLER), ms(0)).dying(secs(4));
+    let later = net.host(address(CONTROLLER), secs(9));
     let [first, second, third] = places;
     let hosts = [
         forwarder_at(first, r1(net.now() + ms(500)), span),
@@ -373,11 +375,11 @@ fn a_controller_that_dies_leaves_its_orders_in_force_and_one_that_comes_back_lea
 
 #[test]
 fn a_forwarder_that_begins_anew_gets_new_orders() {
-    let net = Virtual::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let span = secs(14);
-    let dying = net.place(address(1), ms(0)).dying(secs(5));
-    let later = net.place(address(1), secs(6));
-    let [second, third, central] = [2, 3, CONTROLLER].map(|host| net.place(address(host), ms(0)));
+    let dying = net.host(address(1), ms(0)).dying(secs(5));
+    let later = net.host(address(1), secs(6));
+    let [second, third, central] = [2, 3, CONTROLLER].map(|host| net.host(address(host), ms(0)));
     let start = net.now() + ms(500);
     let dead = forwarder_at(dying, r1(start), span);
     let again = forwarder_at(later, r1_again(start + secs(6), 1), secs(8));
@@ -396,7 +398,7 @@ fn a_forwarder_that_begins_anew_gets_new_orders() {
 
 #[test]
 fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_same() {
-    let net = Virtual::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let elsewhere = Host { node: "r9", ..r1(net.now() + ms(500)) };
     let (r1, central) = run_at(places(&net), elsewhere, secs(8));
     let agent = r1.agent();
@@ -408,19 +410,19 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
     assert_eq!(central.open_orders as u64, central.meter.count(Count::Commands));
     assert!(r1.bytes_in[0] > carried(secs(6)));
 
-    let net = Virtual::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let stranger = Host { secret: Secret::new("another"), ..self::r1(net.now() + ms(500)) };
     let (r1, central) = run_at(places(&net), stranger, secs(8));
     assert_eq!((r1.agent().connected, r1.agent().sessions), (false, 0));
-    assert!(central.refused.forged > 3 && central.nodes[0].at.is_none());
+    assert!(central.discarded.forged > 3 && central.nodes[0].at.is_none());
     assert!(r1.second() == 0.0 && r1.bytes_in[0] > carried(secs(6)));
 }
 
 #[test]
 fn of_two_that_say_they_are_one_the_first_stays() {
-    let net = Virtual::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let span = secs(8);
-    let (places, double) = (places(&net), net.place(address(4), ms(1500)));
+    let (places, double) = (places(&net), net.host(address(4), ms(1500)));
     let start = net.now() + ms(500);
     let double = forwarder_at(double, Host { chance: 4, ..producer("r2", "first") }, secs(6));
     let (r1, central) = run_at(places, self::r1(start), span);
@@ -432,8 +434,8 @@ fn of_two_that_say_they_are_one_the_first_stays() {
 
 #[test]
 fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
-    let net = Virtual::plain(ms(1));
-    let [mut caller, central] = [5, CONTROLLER].map(|host| net.place(address(host), ms(0)));
+    let net = VirtualNetwork::plain(ms(1));
+    let [mut caller, central] = [5, CONTROLLER].map(|host| net.host(address(host), ms(0)));
     let central = controller_at(central, settings(), secs(2));
     let receiver = thread::spawn(move || {
         let handshake = Handshake::Connect(address(CONTROLLER));
@@ -447,7 +449,7 @@ fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
 }
 
 /// An agent in a thread that says these words as soon as it has its task, and then lives on until `span` is over.
-fn liar_at(mut place: Place, words: Vec<Spoken>, span: Duration) -> JoinHandle<()> {
+fn liar_at(mut place: VirtualHost, words: Vec<Spoken>, span: Duration) -> JoinHandle<()> {
     thread::spawn(move || {
         let now = place.now();
         let mut southbound =
@@ -503,24 +505,24 @@ fn an_agent_speaks_of_its_own_ports_and_of_known_prefixes_only() {
         Spoken::Hello,
     ];
     let count = lies.len() as u64;
-    let net = Virtual::plain(ms(1));
-    let [place, central] = [1, CONTROLLER].map(|host| net.place(address(host), ms(0)));
+    let net = VirtualNetwork::plain(ms(1));
+    let [place, central] = [1, CONTROLLER].map(|host| net.host(address(host), ms(0)));
     let liar = liar_at(place, lies, secs(2));
     let central = controller_at(central, settings(), secs(2));
     done(liar);
     let central = done(central);
-    assert_eq!((central.refused.misplaced, central.refused.total()), (count, count));
+    assert_eq!((central.discarded.misplaced, central.discarded.total()), (count, count));
     assert_eq!((central.nodes[0].at, central.meter.count(Count::Statuses)), (Some(address(1)), 0));
     assert!(central.nodes.iter().all(|node| node.loads.is_empty()), "{:?}", central.nodes);
 }
 
 #[test]
 fn settings_that_are_wrong_are_refused_before_anything_is_sent() {
-    let net = Virtual::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let refused = |change: &dyn Fn(&mut Settings)| {
         let mut settings = settings();
         change(&mut settings);
-        let mut place = net.place(address(CONTROLLER), ms(0));
+        let mut place = net.host(address(CONTROLLER), ms(0));
         control(settings, &mut place, &Control::default()).expect_err("they are wrong").to_string()
     };
     assert_eq!(

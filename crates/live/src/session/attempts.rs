@@ -4,13 +4,14 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
 use contract::Ecn;
+use driver::Platform;
 use units::Time;
 use wire::stream::{Frame, KEY, Offer, Order, Reason, Role};
 
 use super::{ONLY, Open, Opened, Session, TxContext, Work};
 use crate::channel::Channel;
 use crate::handshake::{Attempt, Place};
-use crate::{End, Phase, Platform};
+use crate::{End, Phase};
 
 /// Sessions that may wait to be shown to be their callers', at most.
 const CANDIDATES: usize = 8;

@@ -3,20 +3,21 @@
 use std::sync::atomic::Ordering;
 
 use contract::Ecn;
+use driver::Platform;
+use transfer::{Status, Waits};
 use units::Time;
 use wire::stream::{Frame, Order, Reason};
 
 use super::{GOODBYE, Session, TxContext, Work};
-use crate::content::{Status, Waits};
 use crate::still::{QUIET, Still};
-use crate::{End, Phase, Platform, Secret};
+use crate::{End, Phase, Secret};
 
 impl<O: Platform, W: Work> Session<'_, O, W> {
     /// Says how far it is.
     pub(super) fn show(&self) {
         let progress = &self.control.progress;
         self.work.show(progress);
-        progress.forged.store(self.stats.refused.forged, Ordering::Relaxed);
+        progress.forged.store(self.stats.discarded.forged, Ordering::Relaxed);
     }
 
     /// Gives the other end up where nothing has been delivered for too long. Words that it lives do not count.

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use contract::Ecn;
+use driver::{Batch, Recorder, Tapped};
 use wire::checksum;
 
 use super::*;
+use crate::End;
 use crate::forward::{self, ForwarderPlatform, Frames, Inbox};
 use crate::ndn::{Transport, TransportError};
-use crate::{Batch, End, Recorder, Tapped};
 
 /// A file in memory that a test can read while it is written.
 #[derive(Clone, Default)]
@@ -80,9 +81,9 @@ fn tap<T>(inner: T, began_ns: u64) -> (Tapped<T>, Page) {
 
 #[test]
 fn what_one_end_sent_is_what_the_other_received() {
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let (a, b) = addresses();
-    let ((here, sent), (there, received)) = (tap(net.place(a, ms(1)), 5), tap(net.place(b, ms(0)), 7));
+    let ((here, sent), (there, received)) = (tap(net.host(a, ms(1)), 5), tap(net.host(b, ms(0)), 7));
     let meets = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between((here, there), &steady("8 Mbit/s"), 300, meets, Controls::default());
     // both ends are gone: buffers have been written out
@@ -126,14 +127,14 @@ fn a_capture_that_cannot_be_written_on_harms_nothing_and_says_why() {
             Ok(())
         }
     }
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let (a, b) = addresses();
     let recorder = Recorder::new(Full(2000), 0).expect("it is begun in the buffer");
-    let mut here = Tapped::new(net.place(a, ms(0)), Some(recorder));
+    let mut here = Tapped::new(net.host(a, ms(0)), Some(recorder));
     let bytes = [1; 5000];
     for _ in 0..200 {
-        let gso_batch = crate::GsoBatch { to: b, ecn: Ecn::Capable, bytes: &bytes, each: 1000 };
-        assert_eq!(here.send(&gso_batch), crate::Fate::Taken);
+        let gso_batch = driver::GsoBatch { to: b, ecn: Ecn::Capable, bytes: &bytes, segment_size: 1000 };
+        assert_eq!(here.send(&gso_batch), driver::SendOutcome::Accepted);
     }
     let captured = here.finish().expect("there was one");
     assert_eq!(captured.failure.map(|error| error.kind()), Some(io::ErrorKind::StorageFull));
@@ -143,11 +144,11 @@ fn a_capture_that_cannot_be_written_on_harms_nothing_and_says_why() {
 
 #[test]
 fn what_waits_is_written_out_each_second_and_groups_and_marks_are_in_it() {
-    let net = Net::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let (a, b) = addresses();
-    let (mut here, page) = tap(net.place(a, ms(0)), 0);
+    let (mut here, page) = tap(net.host(a, ms(0)), 0);
     let group = SocketAddr::from(([239, 1, 2, 3], 9));
-    net.inject(crate::testing::Passing {
+    net.inject(driver::testing::InFlight {
         at: net.now() + ms(5),
         from: b,
         to: a,
@@ -156,7 +157,7 @@ fn what_waits_is_written_out_each_second_and_groups_and_marks_are_in_it() {
     });
     let until = here.now() + ms(1);
     here.wait(until);
-    here.send(&crate::GsoBatch { to: group, ecn: Ecn::Capable, bytes: b"to all", each: 1400 });
+    here.send(&driver::GsoBatch { to: group, ecn: Ecn::Capable, bytes: b"to all", segment_size: 1400 });
     let until = here.now() + ms(10);
     here.wait(until);
     assert!(here.receive(&mut Batch::new(1 << 16)));
@@ -255,7 +256,7 @@ impl ForwarderPlatform for Faces {
     fn receive(&mut self, inbox: &mut Inbox) {
         self.0.drain(..).for_each(|(from, frame)| inbox.frame(from, &frame));
     }
-    fn end_towards(&self, peer: SocketAddr) -> Option<SocketAddr> {
+    fn local_address(&self, peer: SocketAddr) -> Option<SocketAddr> {
         Some(SocketAddr::from(([10, 0, 0, 1], peer.port() + 1)))
     }
 }
@@ -266,7 +267,7 @@ fn frames_of_a_forwarder_have_the_interface_of_their_face_and_their_direction() 
     let host = |n: u8| SocketAddr::from(([10, 0, 0, n], 7000 + u16::from(n)));
     let links = [("core".to_owned(), host(2)), ("edge".to_owned(), host(3))];
     let page = Page::default();
-    let recorder = Recorder::of_forwarder(page.clone(), &links, 1000).expect("memory");
+    let recorder = forward::FaceRecorder::new(page.clone(), &links, 1000).expect("memory");
     let came = vec![
         (Udp(host(3)), b"edge".to_vec()),
         (Udp(host(9)), b"stranger".to_vec()),

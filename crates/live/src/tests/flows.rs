@@ -6,9 +6,9 @@ use super::*;
 use crate::{End, Limits, Phase};
 
 /// A bottleneck of `mbps` with a queue of `packets`, and `delay` each way, for datagrams of `from`.
-fn bottleneck(from: SocketAddr, mbps: u64, packets: u64, delay: Duration) -> Net {
+fn bottleneck(from: SocketAddr, mbps: u64, packets: u64, delay: Duration) -> VirtualNetwork {
     let mut free_at = Time::ZERO;
-    Net::new(move |passing| {
+    VirtualNetwork::new(move |passing| {
         if passing.from != from {
             return vec![passing.after(delay)];
         }
@@ -24,14 +24,14 @@ fn bottleneck(from: SocketAddr, mbps: u64, packets: u64, delay: Duration) -> Net
 
 #[test]
 fn a_paced_flow_arrives_whole_and_both_ends_know() {
-    let left = numbers(&Net::plain(ms(10)), &steady("8 Mbit/s"), 2000);
+    let left = numbers(&VirtualNetwork::plain(ms(10)), &steady("8 Mbit/s"), 2000);
     assert_eq!((&left.sender.end, &left.receiver.end), (&End::Complete, &End::Complete));
     left.had.open(|had| assert_eq!((had.right >= 2000, had.wrong, had.ended), (true, 0, 1)));
     left.told
         .open(|told| assert_eq!((told.joins, told.leaves, told.filled), (1, 1, left.sender.stats.packets)));
     let stats = &left.receiver.stats;
     assert_eq!(
-        (stats.sessions, stats.refused.total(), stats.packets),
+        (stats.sessions, stats.discarded.total(), stats.packets),
         (1, 0, left.had.open(|had| had.right))
     );
     assert_eq!(stats.bytes, stats.packets * 1028);
@@ -42,7 +42,7 @@ fn a_paced_flow_arrives_whole_and_both_ends_know() {
 /// 8 Mbit/s are one packet of 1000 bytes per millisecond; the jitter of the stream's pacer is 1 %.
 #[test]
 fn packets_leave_when_the_machine_says() {
-    let left = numbers(&Net::plain(ms(10)), &Scheme { packet: 1000, ..steady("8 Mbit/s") }, 500);
+    let left = numbers(&VirtualNetwork::plain(ms(10)), &Scheme { packet: 1000, ..steady("8 Mbit/s") }, 500);
     left.had.open(|had| {
         for pair in had.times.windows(2) {
             let gap = pair[1].saturating_since(pair[0]).as_secs_f64();
@@ -56,10 +56,10 @@ fn packets_leave_when_the_machine_says() {
 /// A loop that is late by 700 µs each time sends the packets that were due in batches: the rate is kept.
 #[test]
 fn a_loop_that_sleeps_too_long_keeps_the_rate() {
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let (a, b) = addresses();
     let late = Duration::from_micros(700);
-    let places = (net.place(a, ms(1)).oversleeping(late), net.place(b, ms(0)));
+    let places = (net.host(a, ms(1)).oversleeping(late), net.host(b, ms(0)));
     let ends = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between(places, &steady("80 Mbit/s"), 20_000, ends, Controls::default());
     // MCA's first feedback is behind it
@@ -73,9 +73,9 @@ fn a_loop_that_sleeps_too_long_keeps_the_rate() {
 /// After a pause of a second a loop sends the packets that were due within two milliseconds, and not those of a second.
 #[test]
 fn a_loop_that_was_away_does_not_send_all_at_once() {
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let (a, b) = addresses();
-    let places = (net.place(a, ms(1)).oversleeping(Duration::from_secs(1)), net.place(b, ms(0)));
+    let places = (net.host(a, ms(1)).oversleeping(Duration::from_secs(1)), net.host(b, ms(0)));
     let ends = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between(places, &steady("8 Mbit/s"), 20, ends, Controls::default());
     left.had.open(|had| {
@@ -109,7 +109,7 @@ fn every_window_law_for_ip_carries_data() {
 #[test]
 fn a_windowed_flow_survives_loss_copies_damage_and_disorder() {
     let mut random = Random::new(7, "net", "mischief");
-    let net = Net::new(move |passing| {
+    let net = VirtualNetwork::new(move |passing| {
         let mut arrivals = Vec::new();
         for _ in 0..if random.chance(0.02) { 2 } else { 1 } {
             if random.chance(0.02) {
@@ -128,7 +128,7 @@ fn a_windowed_flow_survives_loss_copies_damage_and_disorder() {
     let (sender, receiver, kept, wrong) = bytes(&net, &Scheme::new("cubic"), 3_000_000, u64::MAX);
     assert_eq!((&sender.end, &receiver.end, wrong), (&End::Complete, &End::Complete, 0));
     kept.open(|kept| assert_eq!((kept.contiguous, kept.wrong, kept.max), (3_000_000, 0, 3_000_000)));
-    let refused = receiver.stats.refused;
+    let refused = receiver.stats.discarded;
     assert!(
         refused.repeated > 20 && refused.forged + refused.malformed + refused.strangers > 20,
         "{refused:?}"
@@ -139,7 +139,8 @@ fn a_windowed_flow_survives_loss_copies_damage_and_disorder() {
 #[test]
 fn a_source_that_trickles_is_carried_as_it_comes() {
     // 500 bytes per millisecond are less than a segment
-    let (sender, receiver, kept, wrong) = bytes(&Net::plain(ms(5)), &Scheme::new("reno"), 200_000, 500);
+    let (sender, receiver, kept, wrong) =
+        bytes(&VirtualNetwork::plain(ms(5)), &Scheme::new("reno"), 200_000, 500);
     assert_eq!((&sender.end, &receiver.end, wrong), (&End::Complete, &End::Complete, 0));
     kept.open(|kept| assert_eq!((kept.contiguous, kept.wrong), (200_000, 0)));
     let span = receiver.stats.span();
@@ -149,7 +150,7 @@ fn a_source_that_trickles_is_carried_as_it_comes() {
 #[test]
 fn marks_of_the_network_reach_the_machines() {
     let mut count = 0;
-    let net = Net::new(move |passing| {
+    let net = VirtualNetwork::new(move |passing| {
         let mut arrival = passing.after(ms(10));
         if passing.ecn == Ecn::Capable {
             count += 1;
@@ -169,10 +170,10 @@ fn marks_of_the_network_reach_the_machines() {
 #[test]
 fn a_change_of_mode_reaches_both_ends_from_either() {
     for at_sender in [true, false] {
-        let net = Net::plain(ms(10));
+        let net = VirtualNetwork::plain(ms(10));
         let controls = Controls::default();
         let (a, b) = addresses();
-        let places = (net.place(a, ms(1)), net.place(b, ms(0)));
+        let places = (net.host(a, ms(1)), net.host(b, ms(0)));
         let asked = if at_sender { &controls.sender } else { &controls.receiver };
         // the law at the source counts a mode that the scheme does not have, and ignores it
         asked.change_mode("nowhere");
@@ -185,15 +186,15 @@ fn a_change_of_mode_reaches_both_ends_from_either() {
 
 #[test]
 fn whoever_is_asked_to_stop_says_so_to_the_other() {
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let (a, b) = addresses();
-    let mut here = net.place(a, ms(1));
-    let mut there = net.place(b, ms(0));
+    let mut here = net.host(a, ms(1));
+    let mut there = net.host(b, ms(0));
     let control = Arc::new(Control::new());
     let seen = Arc::clone(&control);
     let sending = thread::spawn(move || {
         let payload = Numbers { wanted: u64::MAX, done: false, told: Shelf::default() };
-        let cargo = Cargo::Paced(Box::new(payload));
+        let cargo = Outgoing::Paced(Box::new(payload));
         send(
             &settings(Handshake::Connect(b)),
             &steady("8 Mbit/s"),
@@ -221,7 +222,8 @@ fn whoever_is_asked_to_stop_says_so_to_the_other() {
             }
         }
         let inner = Arc::clone(&control);
-        let mut accept = |_: &wire::stream::Offer| Ok(Store::Paced(Box::new(Stops(Arc::clone(&inner), 0))));
+        let mut accept =
+            |_: &wire::stream::Offer| Ok(Incoming::Paced(Box::new(Stops(Arc::clone(&inner), 0))));
         receive(&settings(Handshake::Listen), &mut accept, &mut there, &control)
     });
     let sender = sending.join().expect("the sender does not panic");
@@ -235,7 +237,7 @@ fn whoever_is_asked_to_stop_says_so_to_the_other() {
 /// The network is down for five seconds: the sender pauses after three, and continues when it is up again.
 #[test]
 fn ends_that_lost_each_other_wait_and_go_on() {
-    let net = Net::new({
+    let net = VirtualNetwork::new({
         let mut began = None;
         move |passing| {
             let since = passing.at.saturating_since(*began.get_or_insert(passing.at));
@@ -252,13 +254,13 @@ fn ends_that_lost_each_other_wait_and_go_on() {
 
 #[test]
 fn a_receiver_that_was_killed_and_started_again_is_served_again() {
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let (a, b) = addresses();
-    let mut here = net.place(a, ms(1));
-    let (first, second) = (net.place(b, ms(0)).dying(ms(1500)), net.place(b, ms(2000)));
+    let mut here = net.host(a, ms(1));
+    let (first, second) = (net.host(b, ms(0)).dying(ms(1500)), net.host(b, ms(2000)));
     let sending = thread::spawn(move || {
         let payload = Numbers { wanted: 500, done: false, told: Shelf::default() };
-        let cargo = Cargo::Paced(Box::new(payload));
+        let cargo = Outgoing::Paced(Box::new(payload));
         send(
             &settings(Handshake::Connect(b)),
             &steady("80 kbit/s"),
@@ -272,7 +274,7 @@ fn a_receiver_that_was_killed_and_started_again_is_served_again() {
         thread::spawn(move || {
             let mut accept = |_: &wire::stream::Offer| {
                 let sink = Counter { wanted: 500, had: Shelf::default(), speak_at: Time::ZERO };
-                Ok(Store::Paced(Box::new(sink)))
+                Ok(Incoming::Paced(Box::new(sink)))
             };
             receive(&settings(Handshake::Listen), &mut accept, &mut place, &Control::new())
         })
@@ -284,23 +286,23 @@ fn a_receiver_that_was_killed_and_started_again_is_served_again() {
 
 #[test]
 fn an_end_that_never_comes_back_is_given_up() {
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let (a, b) = addresses();
-    let places = (net.place(a, ms(1)), net.place(b, ms(0)));
+    let places = (net.host(a, ms(1)), net.host(b, ms(0)));
     let limits = Limits { patience: Duration::from_secs(8), ..Limits::default() };
     let ends = (Settings { limits, ..settings(Handshake::Connect(b)) }, settings(Handshake::Listen));
     let (here, there) = (places.0, places.1.dying(ms(1000)));
     let sending = thread::spawn(move || {
         let mut here = here;
         let payload = Numbers { wanted: u64::MAX, done: false, told: Shelf::default() };
-        let cargo = Cargo::Paced(Box::new(payload));
+        let cargo = Outgoing::Paced(Box::new(payload));
         send(&ends.0, &steady("80 kbit/s"), cargo, Vec::new(), &mut here, &Control::new())
     });
     let receiving = thread::spawn(move || {
         let mut there = there;
         let mut accept = |_: &wire::stream::Offer| {
             let sink = Counter { wanted: u64::MAX, had: Shelf::default(), speak_at: Time::ZERO };
-            Ok(Store::Paced(Box::new(sink)))
+            Ok(Incoming::Paced(Box::new(sink)))
         };
         receive(&ends.1, &mut accept, &mut there, &Control::new())
     });

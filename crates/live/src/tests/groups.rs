@@ -1,11 +1,11 @@
 //! Tests of one sender and many receivers.
 
 use contract::Ecn;
+use driver::testing::InFlight;
 use wire::stream::Frame;
 
 use super::*;
 use crate::keys::Key;
-use crate::testing::Passing;
 use crate::{End, Group, Left, Limits, send_to_group};
 
 fn group() -> SocketAddr {
@@ -63,23 +63,23 @@ fn gather(
     scheme: &Scheme,
     wanted: u64,
     limits: Limits,
-    mut law: impl FnMut(Passing) -> Vec<Passing> + Send + 'static,
+    mut law: impl FnMut(InFlight) -> Vec<InFlight> + Send + 'static,
     deaths: &[(u8, Duration)],
     expected: usize,
 ) -> All {
-    let net = Net::new(move |passing: &Passing| {
-        let copies: Vec<Passing> = if passing.to == group() {
-            (0..members).map(|n| Passing { to: member(n), ..passing.after(ms(10)) }).collect()
+    let net = VirtualNetwork::new(move |passing: &InFlight| {
+        let copies: Vec<InFlight> = if passing.to == group() {
+            (0..members).map(|n| InFlight { to: member(n), ..passing.after(ms(10)) }).collect()
         } else {
             vec![passing.after(ms(10))]
         };
         copies.into_iter().flat_map(&mut law).collect()
     });
     let (a, _) = addresses();
-    let mut here = net.place(a, ms(0));
-    let places: Vec<Place> = (0..members)
+    let mut here = net.host(a, ms(0));
+    let places: Vec<VirtualHost> = (0..members)
         .map(|n| {
-            let place = net.place(member(n), ms(1 + u64::from(n)));
+            let place = net.host(member(n), ms(1 + u64::from(n)));
             match deaths.iter().find(|(who, _)| *who == n) {
                 Some((_, at)) => place.dying(*at),
                 None => place,
@@ -112,7 +112,7 @@ fn gather(
             thread::spawn(move || {
                 let mut accept = |_: &wire::stream::Offer| {
                     let sink = Counter { wanted, had: had.clone(), speak_at: Time::ZERO };
-                    Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
+                    Ok(Incoming::Paced(Box::new(sink) as Box<dyn Sink>))
                 };
                 receive(&of(Handshake::Connect(a)), &mut accept, &mut place, &Control::new())
             })
@@ -131,7 +131,7 @@ fn everybody_gets_what_is_sent_once() {
     assert!(all.receivers.len() == 20 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
     for (had, outcome) in all.had.iter().zip(&all.receivers) {
         had.open(|had| assert_eq!((had.right >= 300, had.wrong, had.ended), (true, 0, 1)));
-        assert_eq!(outcome.stats.refused.total(), 0, "{:?}", outcome.stats.refused);
+        assert_eq!(outcome.stats.discarded.total(), 0, "{:?}", outcome.stats.discarded);
     }
     all.told.open(|told| {
         assert_eq!((told.joins, told.leaves), (20, 20));
@@ -149,7 +149,7 @@ fn everybody_gets_what_is_sent_once() {
 fn the_rate_follows_the_slowest_receiver() {
     let lossy = |all: bool| {
         let mut count = 0u32;
-        move |passing: Passing| {
+        move |passing: InFlight| {
             if passing.bytes[2] != 16 || (passing.to != member(4) && !all) {
                 return vec![passing];
             }
@@ -172,7 +172,7 @@ fn the_rate_follows_the_slowest_receiver() {
 fn a_sender_that_nobody_hears_stands_still() {
     let seen = Shelf::<Vec<Duration>>::default();
     let (sent, mut began, mut session) = (seen.clone(), None, None);
-    let law = move |passing: Passing| {
+    let law = move |passing: InFlight| {
         let since = passing.at.saturating_since(*began.get_or_insert(passing.at));
         // the first data show the session of the group
         let number = [passing.bytes[4], passing.bytes[5], passing.bytes[6], passing.bytes[7]];
@@ -201,7 +201,7 @@ fn a_sender_that_nobody_hears_stands_still() {
 fn other_laws_for_groups_serve_a_receiver_that_loses() {
     let lossy = |loses: bool| {
         let mut count = 0u32;
-        move |passing: Passing| {
+        move |passing: InFlight| {
             if passing.bytes[2] != 16 || passing.to != member(4) {
                 return vec![passing];
             }
@@ -236,19 +236,19 @@ fn other_laws_for_groups_serve_a_receiver_that_loses() {
 
 /// Two receivers, of which the second is killed after 300 ms and restarted at `back`, at another address and with its former number.
 fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Left>, Shelf<Told>) {
-    let net = Net::new(move |passing: &Passing| {
+    let net = VirtualNetwork::new(move |passing: &InFlight| {
         if passing.to == group() {
-            return (0..3).map(|n| Passing { to: member(n), ..passing.after(ms(10)) }).collect();
+            return (0..3).map(|n| InFlight { to: member(n), ..passing.after(ms(10)) }).collect();
         }
         vec![passing.after(ms(10))]
     });
     let limits = Limits { patience, ..Limits::default() };
     let (a, _) = addresses();
-    let mut here = net.place(a, ms(0));
+    let mut here = net.host(a, ms(0));
     let places = [
-        (net.place(member(0), ms(1)), None),
-        (net.place(member(1), ms(2)).dying(ms(300)), Some([77; 32])),
-        (net.place(member(2), back), Some([77; 32])),
+        (net.host(member(0), ms(1)), None),
+        (net.host(member(1), ms(2)).dying(ms(300)), Some([77; 32])),
+        (net.host(member(2), back), Some([77; 32])),
     ];
     let told = Shelf::<Told>::default();
     let payload = ForAll { wanted: 1500, expected: 2, whole: Default::default(), told: told.clone() };
@@ -262,7 +262,7 @@ fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Le
         thread::spawn(move || {
             let mut accept = |_: &wire::stream::Offer| {
                 let sink = Counter { wanted: 1500, had: Shelf::default(), speak_at: Time::ZERO };
-                Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
+                Ok(Incoming::Paced(Box::new(sink) as Box<dyn Sink>))
             };
             let settings = Settings { limits, caller, ..settings(Handshake::Connect(a)) };
             receive(&settings, &mut accept, &mut place, &Control::new())
@@ -331,7 +331,7 @@ fn what_is_duplicated_lost_damaged_or_replayed_harms_nobody() {
     assert!(all.receivers.len() == 4 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
     for (had, outcome) in all.had.iter().zip(&all.receivers) {
         had.open(|had| assert_eq!((had.right >= 400, had.wrong), (true, 0)));
-        assert!(outcome.stats.refused.repeated > 0 && outcome.stats.refused.forged > 0);
+        assert!(outcome.stats.discarded.repeated > 0 && outcome.stats.discarded.forged > 0);
     }
 }
 
@@ -358,7 +358,7 @@ fn a_stranger_cannot_speak_to_the_group() {
             });
             wire::stream::Datagram { session, number: 1 << 50, frame }.write(&mut lie);
             Key::opening(&Secret::none()).seal(&mut lie, 0);
-            vec![passing.clone(), Passing { bytes: lie, ecn: Ecn::NotCapable, ..passing }]
+            vec![passing.clone(), InFlight { bytes: lie, ecn: Ecn::NotCapable, ..passing }]
         },
         &[],
         3,
@@ -366,7 +366,7 @@ fn a_stranger_cannot_speak_to_the_group() {
     assert!(all.receivers.iter().all(|outcome| outcome.end == End::Complete));
     for (had, outcome) in all.had.iter().zip(&all.receivers) {
         assert_eq!(had.open(|had| had.wrong), 0);
-        assert!(outcome.stats.refused.forged >= 300);
+        assert!(outcome.stats.discarded.forged >= 300);
         assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
     }
 }
@@ -398,7 +398,7 @@ fn a_network_that_does_not_carry_the_group_is_said_to_be_so() {
 
 #[test]
 fn an_address_of_no_group_is_refused() {
-    let net = Net::plain(ms(1));
+    let net = VirtualNetwork::plain(ms(1));
     let (a, b) = addresses();
     let to = Group { address: b, max: 2 };
     let payload = Numbers { wanted: 1, done: false, told: Shelf::default() };
@@ -408,7 +408,7 @@ fn an_address_of_no_group_is_refused() {
         &steady("1 Mbit/s"),
         Box::new(payload),
         Vec::new(),
-        &mut net.place(a, ms(0)),
+        &mut net.host(a, ms(0)),
         &Control::new(),
     );
     assert!(matches!(&outcome.end, End::Failed(why) if why.contains("no group")), "{:?}", outcome.end);
@@ -417,15 +417,15 @@ fn an_address_of_no_group_is_refused() {
 
 #[test]
 fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
-    let net = Net::new(|passing: &Passing| {
+    let net = VirtualNetwork::new(|passing: &InFlight| {
         if passing.to == group() {
-            return (0..2).map(|n| Passing { to: member(n), ..passing.after(ms(10)) }).collect();
+            return (0..2).map(|n| InFlight { to: member(n), ..passing.after(ms(10)) }).collect();
         }
         vec![passing.after(ms(10))]
     });
     let (a, _) = addresses();
-    let mut here = net.place(a, ms(0));
-    let places = [(net.place(member(0), ms(1)), 0), (net.place(member(1), ms(500)), 1)];
+    let mut here = net.host(a, ms(0));
+    let places = [(net.host(member(0), ms(1)), 0), (net.host(member(1), ms(500)), 1)];
     let sending = thread::spawn(move || {
         let payload = Numbers { wanted: 500, done: false, told: Shelf::default() };
         let to = Group { address: group(), max: 1 };
@@ -436,7 +436,7 @@ fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
         thread::spawn(move || {
             let mut accept = |_: &wire::stream::Offer| {
                 let sink = Counter { wanted: 500, had: Shelf::default(), speak_at: Time::ZERO };
-                Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
+                Ok(Incoming::Paced(Box::new(sink) as Box<dyn Sink>))
             };
             receive(&settings(Handshake::Connect(a)), &mut accept, &mut place, &Control::new())
         })

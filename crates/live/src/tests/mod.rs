@@ -14,11 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use contract::EndpointId;
+use driver::Platform;
+use driver::testing::{VirtualHost, VirtualNetwork};
+use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
-use crate::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink, Status};
-use crate::testing::{Net, Place};
-use crate::{Cargo, Control, Handshake, Outcome, Platform, Scheme, Secret, Settings, Store, receive, send};
+use crate::{Control, Handshake, Outcome, Scheme, Secret, Settings, receive, send};
 
 /// State that ends in threads share with a test.
 #[derive(Default)]
@@ -243,9 +244,9 @@ struct Left {
 }
 
 /// Sends numbered packets until the receiver has `wanted`. The receiver listens.
-fn numbers(net: &Net, scheme: &Scheme, wanted: u64) -> Left {
+fn numbers(net: &VirtualNetwork, scheme: &Scheme, wanted: u64) -> Left {
     let (a, b) = addresses();
-    let places = (net.place(a, ms(1)), net.place(b, ms(0)));
+    let places = (net.host(a, ms(1)), net.host(b, ms(0)));
     numbers_between(
         places,
         scheme,
@@ -275,14 +276,14 @@ fn numbers_between<O: Platform + Send + 'static>(
     let sending = thread::spawn(move || {
         let mut here = here;
         let payload = Numbers { wanted, done: false, told: told_too };
-        send(&sends, &scheme, Cargo::Paced(Box::new(payload)), b"numbers".to_vec(), &mut here, &sender)
+        send(&sends, &scheme, Outgoing::Paced(Box::new(payload)), b"numbers".to_vec(), &mut here, &sender)
     });
     let receiving = thread::spawn(move || {
         let mut there = there;
         let mut accept = |offer: &wire::stream::Offer| {
             assert_eq!(offer.about, b"numbers");
             let sink = Counter { wanted, had: had_too.clone(), speak_at: Time::ZERO };
-            Ok(Store::Paced(Box::new(sink)))
+            Ok(Incoming::Paced(Box::new(sink)))
         };
         receive(&receives, &mut accept, &mut there, &receiver)
     });
@@ -293,19 +294,25 @@ fn numbers_between<O: Platform + Send + 'static>(
 
 /// Sends a stream of bytes. The sender listens. Returns the results of the sender and of the receiver, the stored bytes, and the invalid
 /// reads.
-fn bytes(net: &Net, scheme: &Scheme, length: u64, rate: u64) -> (Outcome, Outcome, Shelf<Kept>, u64) {
+fn bytes(
+    net: &VirtualNetwork,
+    scheme: &Scheme,
+    length: u64,
+    rate: u64,
+) -> (Outcome, Outcome, Shelf<Kept>, u64) {
     let (a, b) = addresses();
-    let (mut here, mut there) = (net.place(a, ms(0)), net.place(b, ms(1)));
+    let (mut here, mut there) = (net.host(a, ms(0)), net.host(b, ms(1)));
     let (stream, wrong) = Stream::new(length, rate);
     let (scheme, kept) = (scheme.clone(), Shelf::<Kept>::default());
     let sending = thread::spawn(move || {
-        let cargo = Cargo::Windowed(Box::new(stream));
+        let cargo = Outgoing::Windowed(Box::new(stream));
         send(&settings(Handshake::Listen), &scheme, cargo, Vec::new(), &mut here, &Control::new())
     });
     let kept_too = kept.clone();
     let receiving = thread::spawn(move || {
-        let mut accept =
-            |_: &wire::stream::Offer| Ok(Store::Windowed(Box::new(Keep { length, kept: kept_too.clone() })));
+        let mut accept = |_: &wire::stream::Offer| {
+            Ok(Incoming::Windowed(Box::new(Keep { length, kept: kept_too.clone() })))
+        };
         receive(&settings(Handshake::Connect(a)), &mut accept, &mut there, &Control::new())
     });
     let sender = sending.join().expect("the sender does not panic");

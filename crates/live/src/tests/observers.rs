@@ -3,13 +3,19 @@
 
 use std::path::PathBuf;
 
+use driver::testing::InFlight;
+use transfer::{Destination, Receivers, Source, Tally, Task, keep};
 use wire::stream::{Data, Datagram, Frame, Hello, KEY, Offer, Order, Role, TOKEN};
 
 use super::*;
 use crate::keys::{Agreed, Half, Key};
-use crate::testing::Passing;
-use crate::transfer::{Into, Receivers, Source, Tally, Task, false_report, keep};
 use crate::{End, Limits, transport_of};
+
+/// A report of a receiver that it has the whole of one block, with a proof that is wrong: kind, whole, seen, base, until, limit, complete, proof.
+fn false_report() -> Vec<u8> {
+    let one = 1u32.to_be_bytes();
+    [&[1, 1][..], &[0; 8], &one, &one, &one, &one, &[0x66; 16]].concat()
+}
 
 /// Address of the observer's own socket.
 fn observer() -> SocketAddr {
@@ -65,13 +71,13 @@ impl Observer {
     }
 
     /// A datagram passes; returns the observer's datagrams because of it.
-    fn sees(&mut self, passing: &Passing) -> Vec<Passing> {
-        let said = |bytes| Passing { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) };
+    fn sees(&mut self, passing: &InFlight) -> Vec<InFlight> {
+        let said = |bytes| InFlight { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) };
         if passing.to == observer() {
             let said = self.is_answered(&passing.bytes);
             return said
                 .into_iter()
-                .map(|bytes| Passing { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) })
+                .map(|bytes| InFlight { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) })
                 .collect();
         }
         let body = Datagram::split(&passing.bytes).map(|(body, _)| body);
@@ -94,7 +100,12 @@ impl Observer {
                     let lies = self.lies();
                     return lies
                         .into_iter()
-                        .map(|bytes| Passing { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) })
+                        .map(|bytes| InFlight {
+                            from: observer(),
+                            to: self.to,
+                            bytes,
+                            ..passing.after(ms(3))
+                        })
                         .collect();
                 }
             }
@@ -217,7 +228,7 @@ fn transfer(case: &Case, mut looks_on: Observer) -> After {
     std::fs::write(folder.0.join("film.bin"), &bytes).expect("a file for a test");
     let (a, b) = addresses();
     let mut free_at = Time::ZERO;
-    let net = Net::new(move |passing| {
+    let net = VirtualNetwork::new(move |passing| {
         let mut arrivals = looks_on.sees(passing);
         if passing.to == observer() {
             return arrivals;
@@ -233,7 +244,7 @@ fn transfer(case: &Case, mut looks_on: Observer) -> After {
         arrivals.push(passing.after(start.saturating_since(passing.at) + serialise + ms(10)));
         arrivals
     });
-    let (mut here, mut there) = (net.place(a, ms(1)), net.place(b, ms(0)));
+    let (mut here, mut there) = (net.host(a, ms(1)), net.host(b, ms(0)));
     if let Some(dies) = case.dies {
         there = there.dying(dies);
     }
@@ -265,7 +276,7 @@ fn transfer(case: &Case, mut looks_on: Observer) -> After {
     let path = folder.0.join("in");
     let receiving = thread::spawn(move || {
         let tally = Arc::new(Tally::default());
-        let mut into = Some(Into::Folder { path, name: None, replace: false, me: None });
+        let mut into = Some(Destination::Folder { path, name: None, replace: false, me: None });
         let mut accept = |offer: &Offer| match into.take() {
             Some(into) => keep(offer, into, 1 << 20, &tally),
             None => Err("one thing was received already".to_owned()),

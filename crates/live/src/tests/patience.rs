@@ -1,8 +1,9 @@
 //! Tests that idle timeouts count delivered data, not keep-alives.
 
+use transfer::Waits;
+
 use super::*;
 use crate::End;
-use crate::content::Waits;
 
 /// Sends this many packets and then no more, for ever or until the given time.
 struct Pausing {
@@ -84,7 +85,7 @@ fn numbers_of(wanted: u64) -> Numbers {
 
 /// A sender that pauses after this many packets, until the given time.
 fn pausing(
-    mut place: Place,
+    mut place: VirtualHost,
     settings: Settings,
     after: u64,
     until: Time,
@@ -92,19 +93,23 @@ fn pausing(
 ) -> thread::JoinHandle<Outcome> {
     thread::spawn(move || {
         let payload = Pausing { inner: numbers_of(500), after, until };
-        let cargo = Cargo::Paced(Box::new(payload));
+        let cargo = Outgoing::Paced(Box::new(payload));
         send(&settings, &steady("8 Mbit/s"), cargo, about.to_vec(), &mut place, &Control::new())
     })
 }
 
 /// A receiver that listens; returns the number of offers it accepted.
-fn receiver(mut place: Place, settings: Settings, waits: Waits) -> thread::JoinHandle<(Outcome, u32, Time)> {
+fn receiver(
+    mut place: VirtualHost,
+    settings: Settings,
+    waits: Waits,
+) -> thread::JoinHandle<(Outcome, u32, Time)> {
     thread::spawn(move || {
         let mut agreed = 0;
         let mut accept = |_: &wire::stream::Offer| {
             agreed += 1;
             let inner = Counter { wanted: 500, had: Shelf::default(), speak_at: Time::ZERO };
-            Ok(Store::Paced(Box::new(Taking { inner, waits })))
+            Ok(Incoming::Paced(Box::new(Taking { inner, waits })))
         };
         let outcome = receive(&settings, &mut accept, &mut place, &Control::new());
         let now = place.now();
@@ -119,8 +124,8 @@ fn third() -> SocketAddr {
 #[test]
 fn a_quiet_caller_without_a_key_does_not_keep_a_listener_from_another() {
     let (a, b) = addresses();
-    let net = Net::plain(ms(10));
-    let (quiet, there, honest) = (net.place(third(), ms(0)), net.place(b, ms(0)), net.place(a, ms(2500)));
+    let net = VirtualNetwork::plain(ms(10));
+    let (quiet, there, honest) = (net.host(third(), ms(0)), net.host(b, ms(0)), net.host(a, ms(2500)));
     let quiet = pausing(quiet, told(Handshake::Connect(b), ""), 0, Time::NEVER, b"quiet");
     let honest = pausing(honest, told(Handshake::Connect(b), ""), u64::MAX, Time::NEVER, b"honest");
     let receiver = receiver(there, told(Handshake::Listen, ""), Waits::There);
@@ -133,9 +138,9 @@ fn a_quiet_caller_without_a_key_does_not_keep_a_listener_from_another() {
 #[test]
 fn a_quiet_caller_is_given_up_and_the_listener_goes_on_listening() {
     let (a, b) = addresses();
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let start = net.now();
-    let (quiet, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+    let (quiet, there) = (net.host(a, ms(0)), net.host(b, ms(0)));
     let quiet = pausing(quiet, told(Handshake::Connect(b), ""), 0, Time::NEVER, b"quiet");
     let mut settings = told(Handshake::Listen, "");
     settings.limits.waits = Duration::from_secs(8);
@@ -148,9 +153,9 @@ fn a_quiet_caller_is_given_up_and_the_listener_goes_on_listening() {
 #[test]
 fn a_sender_that_lives_and_sends_no_more_is_given_up_after_the_patience() {
     let (a, b) = addresses();
-    let net = Net::plain(ms(10));
+    let net = VirtualNetwork::plain(ms(10));
     let start = net.now();
-    let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+    let (here, there) = (net.host(a, ms(0)), net.host(b, ms(0)));
     let sender = pausing(here, told(Handshake::Connect(b), "key"), 100, Time::NEVER, b"file");
     let (receiver, _, ended) =
         receiver(there, told(Handshake::Listen, "key"), Waits::Nobody).join().expect("no end panics");
@@ -163,9 +168,9 @@ fn a_sender_that_lives_and_sends_no_more_is_given_up_after_the_patience() {
 fn a_program_may_be_idle_for_longer_than_the_patience_where_the_ends_have_a_key() {
     for (key, whole) in [("key", true), ("", false)] {
         let (a, b) = addresses();
-        let net = Net::plain(ms(10));
+        let net = VirtualNetwork::plain(ms(10));
         let until = net.now() + Duration::from_secs(30);
-        let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+        let (here, there) = (net.host(a, ms(0)), net.host(b, ms(0)));
         let sender = pausing(here, told(Handshake::Connect(b), key), 100, until, b"stream");
         let (receiver, ..) =
             receiver(there, told(Handshake::Listen, key), Waits::There).join().expect("no end panics");
@@ -179,10 +184,12 @@ fn a_receiver_that_lives_and_takes_nothing_is_given_up_after_the_patience() {
     let (a, b) = addresses();
     // all data datagrams are lost
     let net =
-        Net::new(|passing| if passing.bytes.len() > 500 { Vec::new() } else { vec![passing.after(ms(10))] });
-    let (mut here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+        VirtualNetwork::new(
+            |passing| if passing.bytes.len() > 500 { Vec::new() } else { vec![passing.after(ms(10))] },
+        );
+    let (mut here, there) = (net.host(a, ms(0)), net.host(b, ms(0)));
     let sender = thread::spawn(move || {
-        let cargo = Cargo::Paced(Box::new(Counted(numbers_of(500))));
+        let cargo = Outgoing::Paced(Box::new(Counted(numbers_of(500))));
         let told = told(Handshake::Connect(b), "key");
         send(&told, &steady("8 Mbit/s"), cargo, Vec::new(), &mut here, &Control::new())
     });
@@ -245,19 +252,19 @@ impl Sink for Stuck {
 fn a_receiver_of_a_group_that_takes_nothing_does_not_keep_the_others_waiting() {
     let group = SocketAddr::from(([239, 1, 2, 3], 5000));
     let (a, b) = addresses();
-    let net = Net::new(move |passing| {
+    let net = VirtualNetwork::new(move |passing| {
         let to = if passing.to == group { vec![b, third()] } else { vec![passing.to] };
-        to.into_iter().map(|to| crate::testing::Passing { to, ..passing.after(ms(10)) }).collect()
+        to.into_iter().map(|to| driver::testing::InFlight { to, ..passing.after(ms(10)) }).collect()
     });
-    let mut here = net.place(a, ms(0));
+    let mut here = net.host(a, ms(0));
     let receiving =
-        [(net.place(b, ms(1)), true), (net.place(third(), ms(2)), false)].map(|(mut place, takes)| {
+        [(net.host(b, ms(1)), true), (net.host(third(), ms(2)), false)].map(|(mut place, takes)| {
             thread::spawn(move || {
                 let mut accept = |_: &wire::stream::Offer| {
                     let counter = Counter { wanted: 300, had: Shelf::default(), speak_at: Time::ZERO };
                     let sink: Box<dyn Sink> =
                         if takes { Box::new(counter) } else { Box::new(Stuck(Time::ZERO)) };
-                    Ok(Store::Paced(sink))
+                    Ok(Incoming::Paced(sink))
                 };
                 receive(&told(Handshake::Connect(a), ""), &mut accept, &mut place, &Control::new()).end
             })

@@ -2,9 +2,10 @@
 
 use std::sync::mpsc::{Sender, channel};
 
+use transfer::{LiveStream, Pace, Playout, Snapshot, Tally};
+
 use super::*;
-use crate::transfer::{LiveStream, Playout, Tally, Told};
-use crate::{End, Pace, transfer};
+use crate::End;
 
 /// A program that writes a piece at equal intervals, the first of them at once: earlier ones waited in a pipe.
 struct Camera {
@@ -61,10 +62,10 @@ const PIECE: usize = 1200;
 const DEADLINE: Duration = Duration::from_millis(500);
 
 /// Four seconds of a stream of 3 Mbit/s; returns the reports of both ends.
-fn three_mbps(scheme: Scheme, delay: Duration) -> (Told, Told) {
-    let net = Net::plain(delay);
+fn three_mbps(scheme: Scheme, delay: Duration) -> (Snapshot, Snapshot) {
+    let net = VirtualNetwork::plain(delay);
     let (a, b) = addresses();
-    let (mut here, mut there) = (net.place(a, ms(1)), net.place(b, ms(0)));
+    let (mut here, mut there) = (net.host(a, ms(1)), net.host(b, ms(0)));
     let tallies = [Arc::new(Tally::default()), Arc::new(Tally::default())];
     let (to, from) = channel();
     let room = 1428 - 48 - wire::stream::DATA;
@@ -77,7 +78,7 @@ fn three_mbps(scheme: Scheme, delay: Duration) -> (Told, Told) {
         send(
             &settings(Handshake::Connect(b)),
             &scheme,
-            Cargo::Paced(Box::new(camera)),
+            Outgoing::Paced(Box::new(camera)),
             about,
             &mut here,
             &Control::new(),
@@ -88,14 +89,14 @@ fn three_mbps(scheme: Scheme, delay: Duration) -> (Told, Told) {
         let mut accept = |offer: &wire::stream::Offer| {
             assert!(transfer::offered(offer).is_some());
             let sink = Playout::new(Box::new(std::io::sink()), Arc::clone(&tally));
-            Ok(Store::Paced(Box::new(sink)))
+            Ok(Incoming::Paced(Box::new(sink)))
         };
         receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new())
     });
     let sent = sending.join().expect("the sender does not panic");
     let got = receiving.join().expect("the receiver does not panic");
     assert_eq!((sent.end, got.end), (End::Complete, End::Complete));
-    (tallies[0].told(), tallies[1].told())
+    (tallies[0].snapshot(), tallies[1].snapshot())
 }
 
 #[test]

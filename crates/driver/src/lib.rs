@@ -1,0 +1,28 @@
+//! Hosts sans-IO state machines on a real machine: the [`Platform`] trait, the event loop, UDP with GSO, GRO and ECN, timers, captures.
+//!
+//! A session, a forwarder's agent or a controller implements [`EventLoop`], and [`drive`] runs it on a [`Platform`]: sockets ([`Udp`]), or a simulated
+//! clock and network in tests ([`testing`]). [`StateMachine`] is an endpoint of `stack` with its context, which any of them hosts.
+
+mod capture;
+mod clock;
+mod event_loop;
+mod gso;
+mod interface;
+mod listen;
+pub mod pacing;
+mod platform;
+mod state_machine;
+pub mod testing;
+mod udp;
+mod watch;
+
+pub use capture::{Captured, Recorder, Tapped};
+pub use clock::{Clock, exact_timers, wait_readable};
+pub use event_loop::{EventLoop, drive};
+pub use gso::GsoBatches;
+pub use interface::{Interface, Multicast, address_towards};
+pub use listen::Listening;
+pub use platform::{Batch, GsoBatch, Platform, SendOutcome};
+pub use state_machine::StateMachine;
+pub use udp::Udp;
+pub use watch::Watch;

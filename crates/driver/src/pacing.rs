@@ -1,0 +1,400 @@
+//! Precision of pacing on this host: packets are due at even intervals, and each departure is compared with its scheduled time.
+//!
+//! [KATO] doubts that ordinary hosts, whose clocks are coarse, can keep a rate. This module measures lateness, variation and processor time of
+//! departures, for the methods with which a program can wait.
+
+use std::net::UdpSocket;
+use std::time::Instant;
+
+use quinn_udp::{Transmit, UdpSocketState};
+use units::{Duration, Time};
+
+/// How a sender waits for the next departure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It sleeps until then. The system may coalesce timers (on Linux within 50 µs).
+    Sleep,
+    /// It sleeps without coalescing of timers.
+    SleepExact,
+    /// It polls the clock until then.
+    Spin,
+    /// It sleeps until this long before, without coalescing, then polls the clock.
+    SleepThenSpin(Duration),
+    /// It wakes at every multiple of this, without coalescing, and sends all packets that are due.
+    Tick(Duration),
+}
+
+/// The result of a measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pacing {
+    /// Scheduled packets.
+    pub wanted: u64,
+    /// Packets that left before the end.
+    pub left: u64,
+    /// Duration of the measurement.
+    pub span: Duration,
+    /// Percentiles of lateness: 50 %, 99 %, 99.9 % and maximum; zero if no packet left.
+    pub late: [Duration; 4],
+    /// Standard deviation of the gaps between departures.
+    pub gap_deviation: Duration,
+    /// The longest gap.
+    pub gap_max: Duration,
+    /// Share of gaps that differ by more than half from the interval, 0 to 1.
+    pub uneven: f64,
+    /// CPU time, user and system.
+    pub cpu: Duration,
+    /// System calls that sent packets; one call may send several.
+    pub calls: u64,
+}
+
+/// The shares of [`Pacing::late`].
+pub const SHARES: [f64; 4] = [0.5, 0.99, 0.999, 1.0];
+
+/// The interface of pacing to the host.
+pub trait Stage {
+    /// Time since the start.
+    fn now(&mut self) -> Time;
+
+    /// Sleeps until `until` or slightly longer.
+    fn sleep(&mut self, until: Time);
+
+    /// CPU time used so far.
+    fn cpu(&mut self) -> Duration;
+
+    /// Sends this many packets, at least one. Returns the number of system calls.
+    fn depart(&mut self, packets: u64) -> u64;
+}
+
+/// Paces for `span` with one packet per `interval`, on `stage`.
+///
+/// Packet n is due at the start + n · `interval`; a late packet does not delay later ones. Packets that are due at the end and have not
+/// left are missing from [`Pacing::left`]. Panics if `interval` is zero.
+pub fn pace(stage: &mut impl Stage, method: Method, interval: Duration, span: Duration) -> Pacing {
+    assert!(interval > Duration::ZERO, "packets leave one after the other");
+    let (every, wanted) = (interval.as_nanos(), span.as_nanos() / interval.as_nanos());
+    // written to, so that the memory is allocated before the first departure
+    let mut lates = vec![1u64; wanted as usize];
+    let mut gaps = Gaps { wanted: interval, last: None, count: 0, sum: 0.0, squares: 0.0, max: 0, uneven: 0 };
+    let (cpu, start) = (stage.cpu(), stage.now());
+    let due = |packet: u64| start + Duration::from_nanos((packet + 1) * every);
+    // the last departures may be late as well
+    let end =
+        start + span + interval.max(LAST).max(if let Method::Tick(tick) = method { tick } else { LAST });
+    let (mut left, mut calls) = (0, 0);
+    while left < wanted {
+        let now = stage.now();
+        if now > end {
+            break;
+        }
+        let next = due(left);
+        if now < next {
+            wait(stage, method, next, start);
+            continue;
+        }
+        let batch = match method {
+            Method::Tick(_) => ((now - start).as_nanos() / every).min(wanted) - left,
+            _ => 1,
+        };
+        for packet in left..left + batch {
+            lates[packet as usize] = (now - due(packet)).as_nanos();
+            gaps.add(now);
+        }
+        calls += stage.depart(batch);
+        left += batch;
+    }
+    let (taken, cpu) = (stage.now() - start, stage.cpu().saturating_sub(cpu));
+    lates.truncate(left as usize);
+    lates.sort_unstable();
+    Pacing {
+        wanted,
+        left,
+        span: taken,
+        late: SHARES.map(|share| percentile(&lates, share)),
+        gap_deviation: gaps.deviation(),
+        gap_max: Duration::from_nanos(gaps.max),
+        uneven: gaps.uneven as f64 / gaps.count.max(1) as f64,
+        cpu,
+        calls,
+    }
+}
+
+/// Waits for a departure, or for a while.
+fn wait(stage: &mut impl Stage, method: Method, next: Time, start: Time) {
+    match method {
+        Method::Sleep | Method::SleepExact => stage.sleep(next),
+        Method::Spin => std::hint::spin_loop(),
+        Method::SleepThenSpin(ahead) => {
+            if stage.now() + ahead < next {
+                stage.sleep(next - ahead);
+            }
+        }
+        Method::Tick(tick) => {
+            let nanos = tick.as_nanos().max(1);
+            let ticks = (next - start).as_nanos().div_ceil(nanos);
+            stage.sleep(start + Duration::from_nanos(ticks * nanos));
+        }
+    }
+}
+
+/// The value that a share of the sorted values does not exceed.
+fn percentile(sorted: &[u64], share: f64) -> Duration {
+    let rank = ((sorted.len() as f64 * share).ceil() as usize).clamp(1, sorted.len().max(1));
+    Duration::from_nanos(sorted.get(rank - 1).copied().unwrap_or(0))
+}
+
+/// Gaps between departures.
+struct Gaps {
+    wanted: Duration,
+    last: Option<Time>,
+    count: u64,
+    sum: f64,
+    squares: f64,
+    max: u64,
+    uneven: u64,
+}
+
+impl Gaps {
+    fn add(&mut self, now: Time) {
+        if let Some(last) = self.last.replace(now) {
+            let gap = now - last;
+            self.count += 1;
+            self.sum += gap.as_nanos() as f64;
+            self.squares += gap.as_nanos() as f64 * gap.as_nanos() as f64;
+            self.max = self.max.max(gap.as_nanos());
+            self.uneven += u64::from(gap.abs_diff(self.wanted).as_nanos() > self.wanted.as_nanos() / 2);
+        }
+    }
+
+    fn deviation(&self) -> Duration {
+        let count = self.count.max(1) as f64;
+        let mean = self.sum / count;
+        Duration::from_secs_f64((self.squares / count - mean * mean).max(0.0).sqrt() * 1e-9)
+    }
+}
+
+/// Measures on this host, in a separate thread. With `bytes`, each departure is a datagram of this size to a socket on the loopback device;
+/// otherwise only the clock is read. Fails without such a socket.
+pub fn measure(
+    method: Method,
+    interval: Duration,
+    span: Duration,
+    bytes: Option<usize>,
+) -> std::io::Result<Pacing> {
+    let mut computer = Computer::new(bytes)?;
+    let run = move || {
+        if method != Method::Sleep {
+            // if this is not possible, the results show it
+            crate::exact_timers();
+        }
+        pace(&mut computer, method, interval, span)
+    };
+    match std::thread::spawn(run).join() {
+        Ok(pacing) => Ok(pacing),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// The clock and sockets of the host.
+struct Computer {
+    began: Instant,
+    sockets: Option<Sockets>,
+}
+
+struct Sockets {
+    from: UdpSocket,
+    state: UdpSocketState,
+    to: UdpSocket,
+    target: std::net::SocketAddr,
+    size: usize,
+    bytes: Vec<u8>,
+}
+
+impl Computer {
+    fn new(bytes: Option<usize>) -> std::io::Result<Self> {
+        let sockets = bytes.map(Sockets::new).transpose()?;
+        Ok(Self { began: Instant::now(), sockets })
+    }
+}
+
+impl Sockets {
+    fn new(size: usize) -> std::io::Result<Self> {
+        let (from, to) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
+        let state = UdpSocketState::new((&from).into())?;
+        let max = (LONGEST / size.max(1)).clamp(1, state.max_gso_segments().max(1));
+        Ok(Self { target: to.local_addr()?, bytes: vec![0; size * max], from, state, to, size })
+    }
+
+    /// Sends `packets` datagrams, as many as possible per call.
+    fn send(&self, mut packets: u64) -> u64 {
+        let (mut calls, max) = (0, (self.bytes.len() / self.size.max(1)) as u64);
+        while packets > 0 {
+            let now = packets.min(max);
+            let transmit = Transmit {
+                destination: self.target,
+                ecn: None,
+                contents: &self.bytes[..self.size * now as usize],
+                segment_size: (now > 1).then_some(self.size),
+                src_ip: None,
+            };
+            // a datagram that is not accepted is lost, as on any network
+            let _ = self.state.try_send((&self.from).into(), &transmit);
+            (packets, calls) = (packets - now, calls + 1);
+        }
+        debug_assert!(self.to.local_addr().is_ok(), "the other end is open");
+        calls
+    }
+}
+
+impl Stage for Computer {
+    fn now(&mut self) -> Time {
+        Time::from_nanos(self.began.elapsed().as_nanos() as u64)
+    }
+
+    fn sleep(&mut self, until: Time) {
+        let left = until.saturating_since(self.now());
+        if left > Duration::ZERO {
+            std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));
+        }
+    }
+
+    fn cpu(&mut self) -> Duration {
+        let used = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
+        used.map_or(Duration::ZERO, |used| {
+            Duration::from_secs(used.tv_sec().max(0) as u64)
+                + Duration::from_nanos(used.tv_nsec().max(0) as u64)
+        })
+    }
+
+    fn depart(&mut self, packets: u64) -> u64 {
+        self.sockets.as_ref().map_or(0, |sockets| sockets.send(packets))
+    }
+}
+
+/// Minimum tolerance of the lateness of the last departures.
+const LAST: Duration = Duration::from_millis(1);
+/// Maximum number of bytes in one call.
+const LONGEST: usize = 65_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MICRO: Duration = Duration::from_micros(1);
+
+    /// A clock that advances when it is read, and sleeps that are too long.
+    struct Fake {
+        now: Time,
+        look: Duration,
+        oversleeps: Duration,
+        call: Duration,
+        slept: u64,
+        left: Vec<(Time, u64)>,
+    }
+
+    impl Fake {
+        fn new(look: Duration, oversleeps: Duration, call: Duration) -> Self {
+            Self { now: Time::ZERO, look, oversleeps, call, slept: 0, left: Vec::new() }
+        }
+    }
+
+    impl Stage for Fake {
+        fn now(&mut self) -> Time {
+            self.now += self.look;
+            self.now
+        }
+
+        fn sleep(&mut self, until: Time) {
+            self.slept += 1;
+            self.now = self.now.max(until) + self.oversleeps;
+        }
+
+        fn cpu(&mut self) -> Duration {
+            Duration::from_nanos(self.left.len() as u64 * self.call.as_nanos())
+        }
+
+        fn depart(&mut self, packets: u64) -> u64 {
+            self.left.push((self.now, packets));
+            self.now += self.call;
+            1
+        }
+    }
+
+    fn micros(values: [u64; 4]) -> [Duration; 4] {
+        values.map(Duration::from_micros)
+    }
+
+    #[test]
+    fn a_sleeper_is_late_by_what_it_oversleeps_and_no_later() {
+        let mut stage = Fake::new(Duration::ZERO, Duration::from_micros(60), Duration::ZERO);
+        let found = pace(&mut stage, Method::Sleep, Duration::from_millis(1), Duration::from_millis(100));
+        assert_eq!((found.wanted, found.left, found.calls, stage.slept), (100, 100, 100, 100));
+        assert_eq!(found.late, micros([60; 4]), "lateness does not add up");
+        assert_eq!((found.gap_deviation, found.uneven), (Duration::ZERO, 0.0));
+    }
+
+    #[test]
+    fn who_oversleeps_by_more_than_the_interval_sends_in_bursts() {
+        let mut stage = Fake::new(Duration::ZERO, Duration::from_micros(95), Duration::ZERO);
+        let found = pace(&mut stage, Method::Sleep, Duration::from_micros(10), Duration::from_millis(10));
+        // it sleeps to 10 µs and wakes at 105: ten are due, and so on every 100 µs
+        assert_eq!((found.left, stage.slept), (1000, 100));
+        assert_eq!(found.late, micros([45, 95, 95, 95]));
+        assert_eq!((found.gap_max, found.uneven), (Duration::from_micros(100), 1.0));
+    }
+
+    #[test]
+    fn who_spins_is_late_by_a_look_at_the_clock() {
+        let mut stage = Fake::new(Duration::from_nanos(25), Duration::from_millis(9), Duration::ZERO);
+        let found = pace(&mut stage, Method::Spin, MICRO, Duration::from_millis(1));
+        assert_eq!((found.left, stage.slept), (1000, 0));
+        assert!(found.late[3] <= Duration::from_nanos(25), "{:?}", found.late);
+    }
+
+    #[test]
+    fn who_sleeps_and_then_spins_makes_up_for_what_it_oversleeps() {
+        let oversleeps = Duration::from_micros(60);
+        let mut stage = Fake::new(Duration::from_nanos(25), oversleeps, Duration::ZERO);
+        let method = Method::SleepThenSpin(Duration::from_micros(100));
+        let found = pace(&mut stage, method, Duration::from_millis(1), Duration::from_millis(50));
+        assert_eq!((found.left, stage.slept), (50, 50));
+        assert!(found.late[3] <= Duration::from_nanos(50), "{:?}", found.late);
+    }
+
+    #[test]
+    fn a_tick_lets_go_together_all_that_is_due() {
+        let mut stage = Fake::new(Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        let method = Method::Tick(Duration::from_micros(100));
+        let found = pace(&mut stage, method, Duration::from_micros(10), Duration::from_millis(1));
+        assert_eq!((found.left, found.calls), (100, 10));
+        assert!(stage.left.iter().all(|(_, packets)| *packets == 10), "{:?}", stage.left);
+        assert_eq!(found.late, micros([40, 90, 90, 90]));
+    }
+
+    #[test]
+    fn what_takes_longer_than_the_interval_is_not_all_sent() {
+        // 10 ms and one more are 5500 departures of 2 µs
+        let mut stage = Fake::new(Duration::from_nanos(1), Duration::ZERO, Duration::from_micros(2));
+        let found = pace(&mut stage, Method::Spin, MICRO, Duration::from_millis(10));
+        assert_eq!(found.wanted, 10_000);
+        assert!((5495..=5505).contains(&found.left), "{}", found.left);
+        assert_eq!(found.cpu, Duration::from_nanos(found.left * 2000));
+        assert!(found.late[3] >= Duration::from_micros(5490), "{:?}", found.late);
+    }
+
+    #[test]
+    fn this_computer_sends_what_it_is_asked_to() {
+        for (method, bytes) in [
+            (Method::Sleep, None),
+            (Method::SleepExact, Some(50)),
+            (Method::Spin, Some(50)),
+            (Method::SleepThenSpin(Duration::from_micros(100)), None),
+            (Method::Tick(Duration::from_millis(2)), Some(50)),
+        ] {
+            let (interval, span) = (Duration::from_millis(1), Duration::from_millis(20));
+            let found = measure(method, interval, span, bytes).expect("there is a loopback device");
+            assert_eq!(found.wanted, 20);
+            assert!(found.left > 0 && found.left <= 20, "{method:?}: {found:?}");
+            assert!(found.late[0] <= found.late[3], "{found:?}");
+        }
+    }
+}

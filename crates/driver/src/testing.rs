@@ -1,0 +1,279 @@
+//! A simulated clock and network for tests of event loops, each in its thread as over real sockets.
+//!
+//! One thread runs at a time. When it waits, the clock jumps to the next event, and the thread of that event continues. A test is therefore
+//! deterministic on any host and load.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use contract::{Ecn, Random};
+use units::{Duration, Time};
+
+use crate::{Batch, GsoBatch, Platform, SendOutcome};
+
+/// A datagram in flight.
+#[derive(Clone, Debug)]
+pub struct InFlight {
+    /// When it was sent, or arrives.
+    pub at: Time,
+    /// Its source address.
+    pub from: SocketAddr,
+    /// Its destination address.
+    pub to: SocketAddr,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Its payload.
+    pub bytes: Vec<u8>,
+}
+
+impl InFlight {
+    /// The same, at its destination after `delay`.
+    pub fn after(&self, delay: Duration) -> Self {
+        Self { at: self.at + delay, ..self.clone() }
+    }
+}
+
+/// What happens to a datagram: all arrivals that it causes, with their times.
+pub type Law = Box<dyn FnMut(&InFlight) -> Vec<InFlight> + Send>;
+
+/// The network.
+#[derive(Clone)]
+pub struct VirtualNetwork(Arc<Shared>);
+
+struct Shared {
+    world: Mutex<World>,
+    turn: Condvar,
+}
+
+struct World {
+    clock: Time,
+    law: Law,
+    /// Datagrams that will arrive, by instant and order.
+    under_way: BTreeMap<(Time, u64), InFlight>,
+    serial: u64,
+    hosts: Vec<HostState>,
+    running: Option<usize>,
+    random: Random,
+}
+
+struct HostState {
+    address: SocketAddr,
+    arrived: VecDeque<InFlight>,
+    /// It waits until then; `None` when its thread has ended.
+    until: Option<Time>,
+    /// Each wait takes this much longer than requested.
+    oversleeps: Duration,
+    /// It receives nothing before this instant.
+    begun: bool,
+    /// Its program is killed at this time.
+    dies_at: Time,
+}
+
+impl VirtualNetwork {
+    /// A network with this law.
+    pub fn new(law: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> Self {
+        let world = World {
+            clock: Time::ZERO + Duration::from_secs(1000),
+            law: Box::new(law),
+            under_way: BTreeMap::new(),
+            serial: 0,
+            hosts: Vec::new(),
+            running: None,
+            random: Random::new(1, "net", "surprises"),
+        };
+        Self(Arc::new(Shared { world: Mutex::new(world), turn: Condvar::new() }))
+    }
+
+    /// A network with a constant delay and no other effect.
+    pub fn plain(delay: Duration) -> Self {
+        Self::new(move |passing| vec![passing.after(delay)])
+    }
+
+    /// The host with this address, which starts at `later`. All hosts must be made before any thread uses its own.
+    pub fn host(&self, address: SocketAddr, later: Duration) -> VirtualHost {
+        let mut world = self.world();
+        let until = Some(world.clock + later);
+        world.hosts.push(HostState {
+            address,
+            arrived: VecDeque::new(),
+            until,
+            oversleeps: Duration::ZERO,
+            begun: false,
+            dies_at: Time::NEVER,
+        });
+        VirtualHost { shared: Arc::clone(&self.0), me: world.hosts.len() - 1 }
+    }
+
+    /// The present instant.
+    pub fn now(&self) -> Time {
+        self.world().clock
+    }
+
+    /// Makes a datagram arrive, from any sender.
+    pub fn inject(&self, passing: InFlight) {
+        self.world().carry(passing);
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        lock(&self.0)
+    }
+}
+
+fn lock(shared: &Shared) -> MutexGuard<'_, World> {
+    shared.world.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    fn carry(&mut self, passing: InFlight) {
+        self.under_way.insert((passing.at.max(self.clock), self.serial), passing);
+        self.serial += 1;
+    }
+
+    /// No thread runs: the clock advances to the next event, and the thread of that event runs.
+    fn pass_on(&mut self) {
+        loop {
+            let waiting = self.hosts.iter().enumerate().filter_map(|(n, state)| Some((state.until?, n)));
+            let next = waiting.min();
+            match self.under_way.first_key_value().map(|(key, _)| key.0) {
+                Some(at) if next.is_none_or(|(until, _)| at <= until) => {
+                    self.clock = self.clock.max(at);
+                    let Some((_, passing)) = self.under_way.pop_first() else { continue };
+                    let found = self
+                        .hosts
+                        .iter_mut()
+                        .find(|state| state.address == passing.to && state.until.is_some() && state.begun);
+                    if let Some(state) = found {
+                        state.arrived.push_back(passing);
+                        state.until = state.until.map(|until| until.min(at));
+                    }
+                }
+                _ => {
+                    let Some((until, n)) = next else { return };
+                    self.clock = self.clock.max(until);
+                    self.running = Some(n);
+                    self.hosts[n].begun = true;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// A host of the network, as the platform of an event loop.
+pub struct VirtualHost {
+    shared: Arc<Shared>,
+    me: usize,
+}
+
+impl VirtualHost {
+    /// Each wait takes this much longer than requested.
+    pub fn oversleeping(self, span: Duration) -> Self {
+        lock(&self.shared).hosts[self.me].oversleeps = span;
+        self
+    }
+
+    /// Its program is killed after this time, without a leave.
+    pub fn dying(self, later: Duration) -> Self {
+        let mut world = lock(&self.shared);
+        let at = world.clock + later;
+        world.hosts[self.me].dies_at = at;
+        drop(world);
+        self
+    }
+
+    /// Waits for this host's turn.
+    fn turn(&self) -> MutexGuard<'_, World> {
+        let mut world = lock(&self.shared);
+        loop {
+            if world.running.is_none() {
+                world.pass_on();
+                self.shared.turn.notify_all();
+            }
+            if world.running == Some(self.me) {
+                if world.clock >= world.hosts[self.me].dies_at {
+                    drop(world);
+                    std::panic::panic_any("killed, as the test wanted");
+                }
+                return world;
+            }
+            world = self.shared.turn.wait(world).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Platform for VirtualHost {
+    fn now(&mut self) -> Time {
+        self.turn().clock
+    }
+
+    fn wait(&mut self, until: Time) {
+        let mut world = self.turn();
+        let now = world.clock;
+        let state = &mut world.hosts[self.me];
+        // time advances with every call
+        let until = if until > now { until } else { now + Duration::from_micros(1) } + state.oversleeps;
+        state.until = Some(if state.arrived.is_empty() { until } else { now });
+        world.running = None;
+        drop(world);
+        drop(self.turn());
+    }
+
+    fn receive(&mut self, batch: &mut Batch) -> bool {
+        batch.clear();
+        let mut world = self.turn();
+        let mut any = false;
+        let arrived = &mut world.hosts[self.me].arrived;
+        while let Some(passing) = arrived.front() {
+            if !batch.push(passing.from, passing.ecn, &passing.bytes) {
+                break;
+            }
+            arrived.pop_front();
+            any = true;
+        }
+        any
+    }
+
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> SendOutcome {
+        let mut world = self.turn();
+        let from = world.hosts[self.me].address;
+        for bytes in gso_batch.bytes.chunks(gso_batch.segment_size) {
+            let passing = InFlight {
+                at: world.clock,
+                from,
+                to: gso_batch.to,
+                ecn: gso_batch.ecn,
+                bytes: bytes.to_vec(),
+            };
+            let arrivals = (world.law)(&passing);
+            arrivals.into_iter().for_each(|arrival| world.carry(arrival));
+        }
+        SendOutcome::Accepted
+    }
+
+    /// The network's law decides which members receive a datagram to a group.
+    fn join(&mut self, _group: SocketAddr) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn local_address(&self, _peer: SocketAddr) -> Option<SocketAddr> {
+        Some(lock(&self.shared).hosts[self.me].address)
+    }
+
+    fn fill_random(&mut self, bytes: &mut [u8]) {
+        let mut world = self.turn();
+        bytes.iter_mut().for_each(|byte| *byte = world.random.bits() as u8);
+    }
+}
+
+impl Drop for VirtualHost {
+    fn drop(&mut self) {
+        let mut world = lock(&self.shared);
+        world.hosts[self.me].until = None;
+        if world.running == Some(self.me) {
+            world.running = None;
+        }
+        drop(world);
+        self.shared.turn.notify_all();
+    }
+}

@@ -1,0 +1,331 @@
+//! A file as a byte stream of whole blocks, for windowed schemes: each block after its number. The state machine retransmits lost data, so that there
+//! is no coding.
+//!
+//! The receiver first reports its state, and the missing blocks follow, those of hashes first. A block with a wrong hash is reported as missing
+//! again, and is retransmitted at the end of the stream.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use contract::EndpointId;
+use units::Time;
+
+use super::collector::{Collector, Destination};
+use super::layout::{HASH, level};
+use super::messages::{Message, Report};
+use super::ring::Ring;
+use super::{FileStore, Manifest, Tally, TransferError, tree};
+use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Sink, Status, Waits};
+
+/// Bytes of a block's number before it.
+const HEAD: u64 = 4;
+/// This many bytes may be promised beyond those that are acknowledged.
+const AHEAD: u64 = 32 << 20;
+/// Blocks of a report that are looked at when it says what came and was wrong, at most.
+const LOOKED_AT: usize = 4096;
+
+/// The sending side.
+pub struct BlockSource {
+    store: FileStore,
+    manifest: Manifest,
+    tally: Arc<Tally>,
+    binding: [u8; HASH],
+    /// What the receiver said last; none before it did so in this session.
+    report: Option<Report>,
+    /// Blocks of hashes that are to be sent, and those to be retransmitted.
+    hashes: VecDeque<u32>,
+    again: VecDeque<u32>,
+    /// The next block of the file.
+    next: u32,
+    /// Blocks in the stream: where each begins. Those before all that is not acknowledged are forgotten.
+    frames: VecDeque<(u64, u32)>,
+    /// Where the stream ends by now, and up to where it is acknowledged.
+    end: u64,
+    acknowledged: u64,
+    /// Where each block ended that the receiver may still lack.
+    sent: BTreeMap<u32, u64>,
+    whole: bool,
+    /// Bytes that were acknowledged, over all sessions.
+    moved: u64,
+    failed: Option<String>,
+}
+
+impl BlockSource {
+    /// The blocks of a file.
+    pub fn new(store: FileStore, manifest: &Manifest, tally: Arc<Tally>) -> Self {
+        Self {
+            store,
+            manifest: manifest.clone(),
+            tally,
+            binding: [0; HASH],
+            report: None,
+            hashes: VecDeque::new(),
+            again: VecDeque::new(),
+            next: 0,
+            frames: VecDeque::new(),
+            end: 0,
+            acknowledged: 0,
+            sent: BTreeMap::new(),
+            whole: false,
+            moved: 0,
+            failed: None,
+        }
+    }
+
+    fn on_report(&mut self, report: Report) {
+        if self.report.as_ref().is_some_and(|last| last.seen > report.seen || last.complete > report.complete)
+        {
+            return;
+        }
+        let expected = tree::proof(&self.binding, self.store.possession());
+        self.whole |= report.proof == Some(expected);
+        self.tally.set_receivers(1, usize::from(self.whole));
+        let layout = &self.manifest.layout;
+        let done = (u64::from(report.complete) * layout.block_bytes() as u64).min(layout.length.unwrap_or(0));
+        self.tally.set_done(if self.whole { layout.length.unwrap_or(0) } else { done });
+        // blocks of hashes are above all others
+        let above = self.sent.split_off(&super::layout::id(1, 0));
+        self.sent = self.sent.split_off(&report.base);
+        self.sent.extend(above);
+        let mut looked_at = 0;
+        for lack in &report.lacks {
+            for block in (lack.first..).take(usize::from(lack.blocks)) {
+                looked_at += 1;
+                if looked_at > LOOKED_AT || (level(block) == 0 && block >= self.next) {
+                    break;
+                }
+                // what the receiver had not seen when it said this is under way
+                if self.sent.get(&block).is_some_and(|end| *end <= report.seen) || self.was_passed_over(block)
+                {
+                    self.sent.insert(block, u64::MAX);
+                    self.again.push_back(block);
+                }
+            }
+        }
+        self.report = Some(report);
+    }
+
+    /// Whether the receiver once said that it had a block of the file, so that it was not sent.
+    fn was_passed_over(&self, block: u32) -> bool {
+        level(block) == 0 && block < self.next && !self.sent.contains_key(&block)
+    }
+
+    /// The block to be sent next.
+    fn take_next(&mut self) -> Option<u32> {
+        self.report.as_ref()?;
+        if let Some(block) = self.hashes.pop_front() {
+            return Some(block);
+        }
+        if let Some(block) = self.again.pop_front() {
+            // it may be wrong because it is no longer what it was when it was hashed
+            let mut bytes = vec![0; self.manifest.layout.size_of(block)];
+            let read = self.store.read_of(block, 0, &mut bytes);
+            if let Err(error) = read.and_then(|()| self.store.check(block, &bytes)) {
+                self.failed.get_or_insert(error.to_string());
+            }
+            return Some(block);
+        }
+        let report = self.report.as_ref()?;
+        self.next = report.next_lacking(self.next);
+        let limit = report.until.min(report.limit).min(self.manifest.layout.blocks());
+        (self.next < limit).then(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+
+    /// Copies bytes of a frame from `at` on; how many.
+    fn copy(&self, block: u32, at: u64, room: &mut [u8]) -> Result<usize, TransferError> {
+        let head = block.to_be_bytes();
+        if let Some(rest) = head.get(at as usize..).filter(|rest| !rest.is_empty()) {
+            let length = rest.len().min(room.len());
+            room[..length].copy_from_slice(&rest[..length]);
+            return Ok(length);
+        }
+        let at = (at - HEAD) as usize;
+        let length = room.len().min(self.manifest.layout.size_of(block).saturating_sub(at));
+        self.store.read_of(block, at, &mut room[..length])?;
+        Ok(length)
+    }
+}
+
+impl ByteSource for BlockSource {
+    fn ready(&mut self, _now: Time) -> u64 {
+        while self.end < self.acknowledged + AHEAD {
+            let Some(block) = self.take_next() else { break };
+            self.frames.push_back((self.end, block));
+            self.end += HEAD + self.manifest.layout.size_of(block) as u64;
+            self.sent.insert(block, self.end);
+        }
+        self.end
+    }
+
+    /// What is wrong is retransmitted: the end is where the receiver says that it has the whole.
+    fn end(&self) -> Option<u64> {
+        None
+    }
+
+    fn read(&mut self, offset: u64, room: &mut [u8]) {
+        let mut at = self.frames.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        let (mut offset, mut filled) = (offset, 0);
+        while filled < room.len() {
+            let Some((start, block)) = self.frames.get(at).copied() else { break };
+            match self.copy(block, offset - start, &mut room[filled..]) {
+                Ok(0) => at += 1,
+                Ok(length) => (offset, filled) = (offset + length as u64, filled + length),
+                Err(error) => {
+                    self.failed.get_or_insert(error.to_string());
+                    room[filled..].fill(0);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn on_acknowledged(&mut self, offset: u64) {
+        self.moved += offset.saturating_sub(self.acknowledged);
+        self.acknowledged = offset;
+        while self.frames.get(1).is_some_and(|(start, _)| *start <= offset) {
+            self.frames.pop_front();
+        }
+    }
+
+    fn bind(&mut self, _peer: EndpointId, binding: &[u8; HASH]) {
+        self.binding = *binding;
+    }
+
+    fn on_join(&mut self, _peer: EndpointId) {
+        self.report = None;
+        self.hashes = self.manifest.layout.hash_blocks().into();
+        (self.next, self.end, self.acknowledged) = (0, 0, 0);
+        self.again.clear();
+        self.frames.clear();
+        self.sent.clear();
+        self.tally.set_receivers(1, 0);
+    }
+
+    fn on_message(&mut self, _from: EndpointId, _now: Time, message: &[u8]) {
+        match Message::read(message) {
+            Some(Message::Report(report)) => self.on_report(report),
+            Some(Message::Failed(why)) => {
+                self.failed.get_or_insert(format!("the receiver could not take it: {why}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.moved)
+    }
+
+    fn waits(&self) -> Waits {
+        if self.moved > 0 { Waits::There } else { Waits::Nobody }
+    }
+
+    fn status(&self) -> Status {
+        match &self.failed {
+            _ if self.whole => Status::Whole,
+            Some(why) => Status::Failed(why.clone()),
+            None => Status::Going,
+        }
+    }
+}
+
+/// The receiving side: cuts the stream into blocks again.
+pub struct BlockSink {
+    inner: Collector,
+    ring: Ring,
+    /// Bytes that have come without a hole, over all sessions, and in those before this one.
+    came: u64,
+    before: u64,
+    /// The block that is coming, and what is there of it.
+    block: Option<(u32, Vec<u8>, usize)>,
+}
+
+impl BlockSink {
+    /// Takes what `manifest` describes, and holds up to `window` bytes beyond those in order.
+    pub fn new(manifest: Manifest, into: Destination, window: u32, tally: Arc<Tally>) -> Self {
+        let inner = Collector::of(manifest, into, tally);
+        Self { inner, ring: Ring::new(2 * window as usize), came: 0, before: 0, block: None }
+    }
+
+    fn cut(&mut self) {
+        while self.ring.there() > 0 {
+            let Some((block, bytes, length)) = &mut self.block else {
+                if self.ring.there() < HEAD as usize {
+                    return;
+                }
+                let mut head = [0; HEAD as usize];
+                self.ring.copy(&mut head);
+                self.ring.pass(head.len());
+                let number = u32::from_be_bytes(head);
+                let Some(length) = self.inner.size_of(number) else {
+                    let said = "what comes is no block of what was offered".to_owned();
+                    return self.inner.fail(&TransferError::Refused(said));
+                };
+                self.block = Some((number, Vec::with_capacity(length), length));
+                continue;
+            };
+            let there = bytes.len();
+            let more = self.ring.there().min(*length - there);
+            bytes.resize(there + more, 0);
+            self.ring.copy(&mut bytes[there..]);
+            self.ring.pass(more);
+            if bytes.len() == *length {
+                let (block, bytes) = (*block, std::mem::take(bytes));
+                self.block = None;
+                self.inner.take_block(self.ring.taken(), block, bytes.into());
+            }
+        }
+    }
+}
+
+impl ByteSink for BlockSink {
+    fn bind(&mut self, binding: &[u8; HASH]) {
+        self.inner.bind(binding);
+    }
+
+    fn verifies(&self) -> bool {
+        self.inner.verifies()
+    }
+
+    fn on_open(&mut self) {
+        self.ring = Ring::new(self.ring.max());
+        self.before = self.came;
+        self.block = None;
+        self.inner.on_open();
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
+        // where nothing more is needed, the sender is told so
+        self.inner.status() != Status::Going || self.ring.write(offset, bytes)
+    }
+
+    fn on_contiguous(&mut self, offset: u64, _now: Time) {
+        self.ring.fill_to(offset);
+        self.came = self.came.max(self.before + offset);
+        if self.inner.status() == Status::Going {
+            self.cut();
+        }
+    }
+
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.inner.speak(now, message)
+    }
+
+    fn wake(&self) -> Time {
+        self.inner.wake()
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.came)
+    }
+
+    fn waits(&self) -> Waits {
+        self.inner.waits()
+    }
+
+    fn status(&self) -> Status {
+        self.inner.status()
+    }
+}

@@ -1,0 +1,275 @@
+//! A program's output as a byte stream in order, for windowed schemes: the sending side. The state machine retransmits lost data, so that there is no
+//! coding.
+//!
+//! The receiver first reports how much it has ([`Message::Have`]), and the stream continues from there. It is divided into records: a length of two
+//! bytes and that number of bytes. A record of no bytes is followed by the hash of the stream and ends it.
+
+use std::collections::VecDeque;
+use std::io::Read;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use contract::EndpointId;
+use units::Time;
+use wire::stream::Reason;
+
+use super::layout::HASH;
+use super::messages::Message;
+use super::{Kind, Layout, Manifest, Tally, tree};
+use crate::{ByteSource, Status, Waits};
+
+/// The sending side of a byte stream.
+pub struct Bytes {
+    shared: Arc<Shared>,
+    id: u64,
+    /// What only the receiver and this end know in this session.
+    binding: [u8; HASH],
+    tally: Arc<Tally>,
+    /// How much the receiver had at the start of the session; `None` before its report.
+    base: Option<u64>,
+    whole: bool,
+    /// Bytes that were acknowledged, over all sessions.
+    acknowledged: u64,
+    failed: Option<String>,
+    /// It failed because the receiver needs data that are no longer stored.
+    gone: bool,
+}
+
+/// Records of a program's output, kept until they are acknowledged.
+#[derive(Debug, Default)]
+struct Shared {
+    ring: Mutex<Ring>,
+    room: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    /// Where the ring begins, in bytes of records.
+    first: u64,
+    bytes: VecDeque<u8>,
+    /// It has ended; what proves that a receiver has all of it.
+    whole: Option<[u8; HASH]>,
+    failed: Option<std::io::ErrorKind>,
+    closed: bool,
+    length: u64,
+}
+
+/// Maximum number of stored bytes of a pipe.
+const KEPT: usize = 16 << 20;
+/// Bytes of a record.
+const RECORD: usize = 16 << 10;
+
+impl Bytes {
+    /// Reads the output of a program in a thread. Returns the manifest as well. `id` is random.
+    pub fn of_pipe(
+        mut from: Box<dyn Read + Send>,
+        name: &str,
+        id: u64,
+        tally: Arc<Tally>,
+    ) -> (Self, Manifest) {
+        let shared = Arc::new(Shared::default());
+        let reader = Arc::clone(&shared);
+        // it ends with its input, or when nobody keeps the ring
+        std::thread::spawn(move || reader.read_all(&mut *from));
+        Self::of_ring(shared, name, id, tally)
+    }
+
+    /// The same for bytes in memory, without a thread. Panics above 16 MB including lengths.
+    pub fn of_memory(mut from: &[u8], name: &str, id: u64, tally: Arc<Tally>) -> (Self, Manifest) {
+        let records = from.len() / RECORD + 1;
+        assert!(from.len() + records * 2 + RECORD + 2 + HASH <= KEPT, "nobody would ever make room");
+        let shared = Arc::new(Shared::default());
+        shared.read_all(&mut from);
+        Self::of_ring(shared, name, id, tally)
+    }
+
+    fn of_ring(shared: Arc<Shared>, name: &str, id: u64, tally: Arc<Tally>) -> (Self, Manifest) {
+        tally.name(name);
+        let manifest = Manifest {
+            kind: Kind::Stream,
+            id,
+            name: name.to_owned(),
+            layout: Layout::of_stream(1024),
+            hash: None,
+            report_every: super::store::REPORT_EVERY,
+        };
+        let binding = [0; HASH];
+        let bytes = Self {
+            shared,
+            id,
+            binding,
+            tally,
+            base: None,
+            whole: false,
+            acknowledged: 0,
+            failed: None,
+            gone: false,
+        };
+        (bytes, manifest)
+    }
+}
+
+impl Shared {
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that was read has been acknowledged, and there may be more.
+    fn is_drained(&self) -> bool {
+        let ring = self.ring();
+        ring.bytes.is_empty() && ring.whole.is_none()
+    }
+
+    fn read_all(&self, from: &mut dyn Read) {
+        let mut hasher = blake3::Hasher::new();
+        let mut record = vec![0; RECORD];
+        loop {
+            let (length, failed) = match from.read(&mut record) {
+                Ok(length) => (length, None),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => (0, Some(error.kind())),
+            };
+            hasher.update(&record[..length]);
+            let mut ring = self.ring();
+            while ring.bytes.len() + RECORD + 2 + HASH > KEPT && !ring.closed {
+                ring = self.room.wait(ring).unwrap_or_else(PoisonError::into_inner);
+            }
+            if ring.closed {
+                return;
+            }
+            ring.bytes.extend((length as u16).to_be_bytes());
+            ring.bytes.extend(&record[..length]);
+            ring.length += length as u64;
+            if length == 0 {
+                let (hash, possession) = tree::split(&hasher);
+                ring.bytes.extend(hash);
+                ring.whole = Some(possession);
+                ring.failed = failed;
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        self.shared.ring().closed = true;
+        self.shared.room.notify_one();
+    }
+}
+
+impl ByteSource for Bytes {
+    fn ready(&mut self, _now: Time) -> u64 {
+        let Some(base) = self.base else { return 0 };
+        let ring = self.shared.ring();
+        if let Some(kind) = ring.failed {
+            self.failed = Some(format!("standard input: {}", std::io::Error::from(kind)));
+        }
+        self.tally.set_total(if ring.whole.is_some() { ring.length } else { 0 });
+        (ring.first + ring.bytes.len() as u64).saturating_sub(base)
+    }
+
+    fn end(&self) -> Option<u64> {
+        let ring = self.shared.ring();
+        let end = ring.first + ring.bytes.len() as u64;
+        self.base.filter(|_| ring.whole.is_some()).map(|base| end.saturating_sub(base))
+    }
+
+    fn read(&mut self, offset: u64, room: &mut [u8]) {
+        let at = self.base.unwrap_or(0) + offset;
+        let ring = self.shared.ring();
+        let from = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(usize::MAX);
+        copy_out(&ring.bytes, from, room);
+    }
+
+    fn on_acknowledged(&mut self, offset: u64) {
+        let at = self.base.unwrap_or(0) + offset;
+        self.tally.set_done(at);
+        self.acknowledged = self.acknowledged.max(at);
+        let mut ring = self.shared.ring();
+        let gone = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(0).min(ring.bytes.len());
+        ring.bytes.drain(..gone);
+        ring.first += gone as u64;
+        self.shared.room.notify_one();
+    }
+
+    fn bind(&mut self, _peer: EndpointId, binding: &[u8; HASH]) {
+        self.binding = *binding;
+    }
+
+    fn on_join(&mut self, _peer: EndpointId) {
+        self.base = None;
+        self.tally.set_receivers(1, 0);
+    }
+
+    fn on_message(&mut self, _from: EndpointId, _now: Time, message: &[u8]) {
+        match Message::read(message) {
+            Some(Message::Have { id, bytes, proof }) if id == self.id => {
+                let ring = self.shared.ring();
+                let (first, end) = (ring.first, ring.first + ring.bytes.len() as u64);
+                // it is not believed because it says so
+                let expected = ring.whole.map(|possession| tree::proof(&self.binding, &possession));
+                drop(ring);
+                self.whole |= proof.is_some() && proof == expected;
+                self.tally.set_receivers(1, usize::from(self.whole));
+                if self.base.is_some() {
+                    return;
+                }
+                if bytes < first {
+                    let said = format!(
+                        "the receiver restarted when the beginning of the stream was gone, {}",
+                        megabytes(first)
+                    );
+                    self.failed.get_or_insert(said);
+                    self.gone = true;
+                } else {
+                    self.base = Some(bytes.min(end));
+                }
+            }
+            Some(Message::Failed(why)) => {
+                self.failed.get_or_insert(format!("the receiver could not take it: {why}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.acknowledged + u64::from(self.base.is_some()))
+    }
+
+    fn waits(&self) -> Waits {
+        match self.base {
+            // the program writes nothing
+            Some(_) if self.shared.is_drained() => Waits::Here,
+            _ if self.acknowledged > 0 => Waits::There,
+            _ => Waits::Nobody,
+        }
+    }
+
+    fn status(&self) -> Status {
+        match &self.failed {
+            _ if self.whole => Status::Whole,
+            Some(why) => Status::Failed(why.clone()),
+            None => Status::Going,
+        }
+    }
+
+    fn reason(&self) -> Reason {
+        if self.gone { Reason::Gone } else { Reason::Storage }
+    }
+}
+
+/// This many bytes, for people.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
+}
+
+/// Copies bytes of a ring from `at` on; as many as there are.
+pub(crate) fn copy_out(ring: &VecDeque<u8>, at: usize, into: &mut [u8]) {
+    let (front, back) = ring.as_slices();
+    let first = front.get(at..).unwrap_or(&[]);
+    let second = back.get(at.saturating_sub(front.len())..).unwrap_or(&[]);
+    let split = first.len().min(into.len());
+    into[..split].copy_from_slice(&first[..split]);
+    let rest = second.len().min(into.len() - split);
+    into[split..split + rest].copy_from_slice(&second[..rest]);
+}

@@ -1,0 +1,253 @@
+//! The receiving side of a fountain code: takes announcements and symbols, and periodically reports what is missing.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use units::{Duration, Time};
+
+use super::identity::Identity;
+use super::layout::HASH;
+use super::messages::{self, Content, Message};
+use super::refusal::Refusal;
+use super::tally::Received;
+use super::tree;
+use super::work::{Behind, Work};
+use super::{Kind, Manifest, Tally, TransferError};
+use crate::{MAX_MESSAGE_BYTES, Sink, Status, Waits};
+
+/// The destination of received data.
+pub enum Destination {
+    /// A folder, under the name that the sender proposes or another.
+    Folder {
+        /// The folder, which must exist.
+        path: PathBuf,
+        /// Another name.
+        name: Option<String>,
+        /// Whether an existing file is replaced when the new one is complete.
+        replace: bool,
+        /// The identity of this receiver, if it calls the sender.
+        me: Option<Identity>,
+    },
+    /// A program, in order.
+    Pipe(Box<dyn Write + Send>),
+}
+
+/// A receiver of one object.
+pub struct Collector {
+    into: Option<Destination>,
+    tally: Arc<Tally>,
+    work: Option<Box<Work>>,
+    /// What only the sender and this end know in this session.
+    binding: [u8; HASH],
+    status: Status,
+    refusal: Option<Refusal>,
+    /// Symbols that came and were of use.
+    useful: u64,
+    /// The highest number of a packet seen.
+    seen: u64,
+    spoke_at: Option<Time>,
+    looked_at: Time,
+    /// Something came in this session.
+    heard: bool,
+    /// Something came since it last spoke, or happened that the sender should know at once.
+    news: bool,
+    urgent: bool,
+}
+
+/// Interval of reports of a receiver without data, and before the first packet.
+const SAID_AGAIN: Duration = Duration::from_millis(250);
+const SAID_AT_FIRST: Duration = Duration::from_millis(25);
+/// Interval at which a full pipe is tried again.
+const PIPE_AGAIN: Duration = Duration::from_millis(2);
+
+impl Collector {
+    /// A receiver of the first announced object.
+    pub fn new(into: Destination, tally: Arc<Tally>) -> Self {
+        Self {
+            into: Some(into),
+            tally,
+            work: None,
+            binding: [0; HASH],
+            status: Status::Going,
+            refusal: None,
+            useful: 0,
+            seen: 0,
+            spoke_at: None,
+            looked_at: Time::ZERO,
+            heard: false,
+            news: false,
+            urgent: false,
+        }
+    }
+
+    /// The manifest, when it is known.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.work.as_ref().map(|work| &work.manifest)
+    }
+
+    /// A receiver of `manifest`, which reports what it has before the first packet. If it cannot be stored, it is refused with a message.
+    pub fn of(manifest: Manifest, into: Destination, tally: Arc<Tally>) -> Self {
+        let mut collector = Self::new(into, tally);
+        if let Err(error) = collector.on_announce(manifest) {
+            collector.fail(&error);
+        }
+        collector
+    }
+
+    /// Bytes of a block of what is received, of the file or of hashes; `None` where there is no such block.
+    pub(crate) fn size_of(&self, block: u32) -> Option<usize> {
+        let size = self.work.as_ref()?.manifest.layout.size_of(block);
+        (size > 0).then_some(size)
+    }
+
+    /// A whole block came, in a byte stream of which this many bytes have been taken.
+    pub(crate) fn take_block(&mut self, seen: u64, block: u32, bytes: Box<[u8]>) {
+        (self.seen, self.heard, self.news) = (seen, true, true);
+        self.useful += 1;
+        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
+        if let Err(error) = work.on_block(block, bytes, &self.tally) {
+            self.fail(&error);
+        }
+    }
+
+    fn on_announce(&mut self, manifest: Manifest) -> Result<(), TransferError> {
+        if let Some(work) = &mut self.work {
+            // what is something else was not agreed upon: in a group, any member may have said it
+            if work.manifest.same(&manifest) {
+                work.end_known(manifest, &self.tally);
+            }
+            return Ok(());
+        }
+        if let Kind::Live(_) = manifest.kind {
+            return Err(TransferError::Refused("what is sent is a live stream, not a file".to_owned()));
+        }
+        let Some(into) = self.into.take() else { return Ok(()) };
+        let work = Work::open(manifest, into, &self.tally)?;
+        self.tally.name(&work.manifest.name);
+        self.tally.set_total(work.manifest.layout.length.unwrap_or(0));
+        self.work = Some(Box::new(work));
+        self.urgent = true;
+        Ok(())
+    }
+
+    pub(crate) fn fail(&mut self, error: &TransferError) {
+        if self.status == Status::Going {
+            self.status = Status::Failed(error.to_string());
+            self.refusal = Some(Refusal::new(error.to_string()));
+        }
+    }
+
+    /// Between reports where nothing comes.
+    fn pause(&self, every: Duration) -> Duration {
+        if self.heard { SAID_AGAIN.max(every) } else { SAID_AT_FIRST }
+    }
+
+    /// Checks and gives out what is next; finishes when that was the last.
+    fn advance(&mut self) {
+        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
+        match work.advance(&self.tally) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.status = Status::Whole;
+                self.urgent = true;
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+}
+
+impl Sink for Collector {
+    fn bind(&mut self, binding: &[u8; HASH]) {
+        self.binding = *binding;
+    }
+
+    fn verifies(&self) -> bool {
+        self.work.as_ref().is_none_or(|work| !work.is_stream())
+    }
+
+    fn on_open(&mut self) {
+        (self.seen, self.heard) = (0, false);
+        self.urgent = self.work.is_some();
+    }
+
+    fn take(&mut self, seq: u64, _now: Time, content: &[u8]) {
+        self.seen = self.seen.max(seq);
+        (self.heard, self.news) = (true, true);
+        if self.status != Status::Going {
+            return;
+        }
+        let taken = match messages::read_content(content) {
+            Some(Content::Announce(manifest)) => self.on_announce(manifest),
+            Some(Content::Symbol { block, number, bytes }) => match &mut self.work {
+                Some(work) => work.on_symbol(block, number, bytes, &self.tally).map(|what| {
+                    self.useful += u64::from(matches!(what, Received::Useful));
+                    self.tally.count_received(what);
+                }),
+                None => {
+                    self.tally.count_received(Received::Unkept);
+                    Ok(())
+                }
+            },
+            Some(Content::Chunk { .. } | Content::Nothing) | None => Ok(()),
+        };
+        if let Err(error) = taken {
+            self.fail(&error);
+        }
+    }
+
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.advance();
+        self.looked_at = now;
+        if let Some(refusal) = &mut self.refusal {
+            return refusal.say(now, message);
+        }
+        let every = self.work.as_ref().map_or(SAID_AGAIN, |work| work.manifest.report_every);
+        let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
+        let due = self.urgent || (self.news && silent >= every) || silent >= self.pause(every);
+        if !due {
+            return 0;
+        }
+        let Some(work) = &self.work else { return 0 };
+        let whole = self.status == Status::Whole;
+        let proof = whole.then(|| tree::proof(&self.binding, work.possession()));
+        let said = Message::Report(work.report(self.seen, proof));
+        (self.news, self.urgent) = (false, false);
+        self.spoke_at = Some(now);
+        said.write(message)
+    }
+
+    fn wake(&self) -> Time {
+        if let Some(refusal) = &self.refusal {
+            return refusal.wake();
+        }
+        let Some(work) = &self.work else { return Time::NEVER };
+        let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
+        let every = work.manifest.report_every;
+        let report = spoke_at + if self.news { every } else { self.pause(every) };
+        let behind = match work.behind() {
+            _ if self.status != Status::Going => Time::NEVER,
+            Behind::Never => Time::NEVER,
+            Behind::Pipe => self.looked_at + PIPE_AGAIN,
+            Behind::Now => Time::ZERO,
+        };
+        if self.urgent { Time::ZERO } else { report.min(behind) }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.useful)
+    }
+
+    fn waits(&self) -> Waits {
+        match &self.work {
+            // its own program takes nothing, or what an earlier attempt left is being hashed
+            Some(work) if work.behind() != Behind::Never => Waits::Here,
+            Some(work) if work.is_stream() && work.manifest.hash.is_none() => Waits::There,
+            _ => Waits::Nobody,
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
+    }
+}

@@ -1,0 +1,599 @@
+//! The sending side of a fountain code: symbols of blocks, until every receiver has reported the complete object.
+//!
+//! The order of symbols is: a periodic announcement; symbols that receivers reported as missing, lowest block first; the next part of the object;
+//! otherwise repair symbols of blocks that no receiver is known to have. A repair symbol has the same value for every receiver, whichever symbols it
+//! lacks.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use contract::EndpointId;
+use raptorq::SourceBlockEncoder;
+use units::{Duration, Time};
+use wire::stream::Reason;
+
+use super::assembly::code;
+use super::bytes::megabytes;
+use super::layout::{HASH, level};
+use super::messages::{self, Message, Report, SYMBOL_HEADER};
+use super::tally::Sent;
+use super::tree;
+use super::{Kind, Manifest, Store, Tally, Whole};
+use crate::{Payload, Status, Waits};
+
+/// The receivers that a fountain waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receivers {
+    /// Minimum number of receivers before the first data, and of complete receivers before the end.
+    pub min: usize,
+}
+
+/// The sending side: a source of symbols.
+pub struct Fountain {
+    manifest: Manifest,
+    store: Box<dyn Store>,
+    receivers: Receivers,
+    tally: Arc<Tally>,
+    peers: BTreeMap<EndpointId, Peer>,
+    /// This many were there at once: it has begun.
+    begun: bool,
+    /// Blocks of hashes, which leave first, and how many of them have left.
+    hashes: Vec<u32>,
+    hashes_sent: usize,
+    /// The next symbol of the object itself.
+    block: u32,
+    symbol: u16,
+    /// Blocks all of whose own symbols were sent, and not everybody has.
+    sent: BTreeMap<u32, Block>,
+    /// Those of them that are wanted.
+    wanted: BTreeSet<u32>,
+    /// Blocks that a receiver may lack, for when nothing is wanted, and whose turn it is.
+    doubtful: Vec<u32>,
+    turn: usize,
+    /// The blocks read last.
+    read: Buffer,
+    again: Buffer,
+    /// Coded blocks, used last at the end.
+    coders: VecDeque<(u32, SourceBlockEncoder)>,
+    /// Symbols made by the code so far: each gets a number of its own, whatever its block.
+    coded: u32,
+    announce_at: Time,
+    /// Number of the next packet: a lower one means that the session restarted.
+    seq: u64,
+    failed: Option<String>,
+    /// Blocks below are not kept any more.
+    released: u32,
+    /// How often a receiver said that it has more than before.
+    moved: u64,
+    /// A receiver needs one of those.
+    gone: bool,
+}
+
+/// What is known of a receiver.
+#[derive(Debug, Default)]
+struct Peer {
+    here: bool,
+    /// What only it and this end know in its session.
+    binding: [u8; HASH],
+    /// Its last report; none since it joined.
+    report: Option<Report>,
+    whole: bool,
+    failed: Option<String>,
+    /// The most symbols that it said it has, since it joined.
+    had: u64,
+}
+
+/// A block of which symbols may be wanted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    /// Number of the packet that last carried a symbol of it; what reports say that have not seen that packet is out of date.
+    last: u64,
+    want: u16,
+    /// Its own symbols are to be retransmitted, from this one on.
+    again: Option<u16>,
+}
+
+/// A block in memory.
+#[derive(Debug, Default)]
+struct Buffer {
+    block: Option<u32>,
+    bytes: Vec<u8>,
+}
+
+/// Between announcements while a receiver has not reported, and afterwards.
+const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(25), Duration::from_secs(1));
+/// How often it is looked whether there is something to send.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Blocks ahead of a receiver that has not reported yet.
+const AHEAD: u32 = 64;
+/// Coded blocks in memory.
+const CODERS: usize = 8;
+/// The most blocks of a report that are looked at.
+const LOOKED_AT: usize = 4096;
+/// The most blocks that are remembered as sent; reports about others are believed as they are.
+const REMEMBERED: usize = 1 << 16;
+/// One past the maximum number of a symbol [RFC6330 §3.2].
+const NUMBERS: u32 = 1 << 24;
+
+impl Fountain {
+    /// A fountain of `store`, which `manifest` describes.
+    pub fn new(manifest: Manifest, store: Box<dyn Store>, receivers: Receivers, tally: Arc<Tally>) -> Self {
+        let file = manifest.kind == Kind::File;
+        let hashes = if file { manifest.layout.hash_blocks() } else { Vec::new() };
+        Self {
+            hashes,
+            hashes_sent: 0,
+            manifest,
+            store,
+            receivers,
+            tally,
+            peers: BTreeMap::new(),
+            begun: false,
+            block: 0,
+            symbol: 0,
+            sent: BTreeMap::new(),
+            wanted: BTreeSet::new(),
+            doubtful: Vec::new(),
+            turn: 0,
+            read: Buffer::default(),
+            again: Buffer::default(),
+            coders: VecDeque::new(),
+            coded: 0,
+            announce_at: Time::ZERO,
+            seq: 0,
+            failed: None,
+            released: 0,
+            moved: 0,
+            gone: false,
+        }
+    }
+
+    /// Size of a symbol for packets with `room` bytes of content; `None` if they are too short.
+    pub fn symbol_bytes(room: usize) -> Option<u16> {
+        let bytes = room.checked_sub(SYMBOL_HEADER)?.min(9000);
+        u16::try_from(bytes).ok().filter(|bytes| *bytes >= 16)
+    }
+
+    /// The manifest of the object.
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The messages of receivers that could not accept it.
+    pub fn refusals(&self) -> Vec<(EndpointId, String)> {
+        let said = |(peer, state): (&EndpointId, &Peer)| state.failed.clone().map(|why| (*peer, why));
+        self.peers.iter().filter_map(said).collect()
+    }
+
+    /// Those that still receive.
+    fn at_work(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.values().filter(|peer| peer.here && !peer.whole && peer.failed.is_none())
+    }
+
+    fn has_begun(&mut self) -> bool {
+        let here = self.peers.values().filter(|peer| peer.here).count();
+        self.begun |= here >= self.receivers.min.max(1);
+        self.begun
+    }
+
+    /// One past the last block that every receiver can keep. Of a file nothing leaves that a receiver may have already, and has not been able to
+    /// say so.
+    fn limit(&self) -> u32 {
+        let limit = |peer: &Peer| match &peer.report {
+            Some(report) if self.is_file() => report.limit.min(report.until),
+            Some(report) => report.limit,
+            None if self.is_file() => 0,
+            None => AHEAD,
+        };
+        self.at_work().map(limit).min().unwrap_or(0)
+    }
+
+    fn is_file(&self) -> bool {
+        self.manifest.kind == Kind::File
+    }
+
+    /// Whether all own symbols of a block have left, or were not needed.
+    fn was_sent(&self, block: u32) -> bool {
+        if self.is_file() && level(block) > 0 {
+            return self.hashes[..self.hashes_sent].contains(&block);
+        }
+        block < self.block
+    }
+
+    fn symbols_in(&self, block: u32) -> u16 {
+        self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream)
+    }
+
+    /// The block whose own symbols leave now.
+    fn next(&mut self) -> Option<u32> {
+        if let Some(block) = self.hashes.get(self.hashes_sent) {
+            return self.at_work().next().map(|_| *block);
+        }
+        if self.symbol == 0 {
+            // what everybody has already is passed over
+            let lacking = |peer: &Peer| {
+                peer.report.as_ref().map_or(self.block, |report| report.next_lacking(self.block))
+            };
+            self.block = self.at_work().map(lacking).min().unwrap_or(self.block);
+        }
+        (self.block < self.limit() && self.block < self.store.there()).then_some(self.block)
+    }
+
+    fn announce(&mut self, now: Time, room: &mut [u8]) -> usize {
+        if let (None, Some(Whole { length, hash, .. })) = (self.manifest.hash, self.store.end()) {
+            self.manifest.layout.length = Some(length);
+            self.manifest.hash = Some(hash);
+            self.tally.set_total(length);
+        }
+        let waiting = !self.begun || self.at_work().any(|peer| peer.report.is_none());
+        self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
+        let written = messages::write_announce(&self.manifest, room);
+        if written == 0 {
+            self.failed = Some("packets are too short to say what is being sent".to_owned());
+        }
+        written
+    }
+
+    /// Sends a symbol that is wanted.
+    fn send_wanted(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
+        loop {
+            // what others are checked by comes first
+            let hashes = self.wanted.last().filter(|block| self.is_file() && level(**block) > 0);
+            let block = *hashes.or(self.wanted.first())?;
+            let symbols = self.symbols_in(block);
+            let state = self.sent.entry(block).or_default();
+            let own = state.again.filter(|next| *next < symbols);
+            state.again = own.map(|next| next + 1);
+            state.want = state.want.saturating_sub(1);
+            state.last = seq;
+            if state.want == 0 {
+                state.again = None;
+                self.wanted.remove(&block);
+            }
+            let written = match own {
+                Some(number) => {
+                    self.tally.count_sent(Sent::Again);
+                    self.write_own(block, number, true, room)
+                }
+                None => self.write_coded(block, room),
+            };
+            if written.is_some() || self.failed.is_some() {
+                return written;
+            }
+            self.gone(block);
+        }
+    }
+
+    /// Sends the next symbol of the object itself.
+    fn send_next(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
+        let (block, symbol) = (self.next()?, self.symbol);
+        let own = self.symbols_in(block);
+        let of_hashes = self.hashes_sent < self.hashes.len();
+        let written = if symbol < own {
+            self.tally.count_sent(Sent::First);
+            self.write_own(block, symbol, false, room)?
+        } else {
+            self.write_coded(block, room)?
+        };
+        self.symbol += 1;
+        // without the hashes nothing counts: a few are lost without harm
+        if self.symbol >= own + if of_hashes { own / 8 + 1 } else { 0 } {
+            self.symbol = 0;
+            if of_hashes {
+                self.hashes_sent += 1;
+            } else {
+                self.block = block + 1;
+            }
+            self.sent.insert(block, Block { last: seq, ..Block::default() });
+            if self.sent.len() > REMEMBERED {
+                self.forget_one();
+            }
+            self.doubt();
+        }
+        Some(written)
+    }
+
+    /// Sends a coded symbol of a block that a receiver may lack.
+    fn send_doubtful(&mut self, room: &mut [u8]) -> Option<usize> {
+        let block = *self.doubtful.get(self.turn % self.doubtful.len().max(1))?;
+        self.turn = (self.turn + 1) % self.doubtful.len();
+        let written = self.write_coded(block, room);
+        if written.is_none() && self.failed.is_none() {
+            self.gone(block);
+        }
+        written
+    }
+
+    /// Writes a symbol of the object itself.
+    fn write_own(&mut self, block: u32, number: u16, again: bool, room: &mut [u8]) -> Option<usize> {
+        let buffer = if again { &mut self.again } else { &mut self.read };
+        if buffer.block != Some(block) {
+            buffer.block = None;
+            match self.store.read(block, &mut buffer.bytes) {
+                Ok(true) => buffer.block = Some(block),
+                Ok(false) => return None,
+                Err(error) => {
+                    self.failed = Some(error.to_string());
+                    return None;
+                }
+            }
+        }
+        let size = usize::from(self.manifest.layout.symbol_bytes);
+        let at = usize::from(number) * size;
+        write(block, u32::from(number), buffer.bytes.get(at..at + size)?, room)
+    }
+
+    /// Writes a symbol made by the code.
+    fn write_coded(&mut self, block: u32, room: &mut [u8]) -> Option<usize> {
+        let size = usize::from(self.manifest.layout.symbol_bytes);
+        let symbols = self.symbols_in(block);
+        if self.coders.back().is_none_or(|(of, _)| *of != block) {
+            let coder = match self.coders.iter().position(|(of, _)| *of == block) {
+                Some(at) => self.coders.remove(at)?,
+                None => {
+                    let mut bytes = Vec::new();
+                    match self.store.read(block, &mut bytes) {
+                        Ok(true) => {}
+                        Ok(false) => return None,
+                        Err(error) => {
+                            self.failed = Some(error.to_string());
+                            return None;
+                        }
+                    }
+                    (block, SourceBlockEncoder::new(0, &code(symbols, size), &bytes))
+                }
+            };
+            if self.coders.len() >= CODERS {
+                self.coders.pop_front();
+            }
+            self.coders.push_back(coder);
+        }
+        let (_, coder) = self.coders.back()?;
+        let nth = self.coded % (NUMBERS - u32::from(symbols));
+        self.coded = self.coded.wrapping_add(1);
+        let symbol = coder.repair_packets(nth, 1).pop()?;
+        self.tally.count_sent(Sent::Coded);
+        write(block, symbol.payload_id().encoding_symbol_id(), symbol.data(), room)
+    }
+
+    /// A block that a receiver wants is no longer kept.
+    fn gone(&mut self, block: u32) {
+        self.wanted.remove(&block);
+        let bytes = u64::from(self.released) * self.manifest.layout.block_bytes() as u64;
+        for peer in self.peers.values_mut().filter(|peer| peer.here && !peer.whole) {
+            if peer.report.as_ref().is_some_and(|report| report.base <= block) {
+                let said =
+                    format!("it joined when the beginning of the stream was gone, {}", megabytes(bytes));
+                peer.failed = Some(said);
+                self.gone = true;
+            }
+        }
+    }
+
+    fn forget_one(&mut self) {
+        let idle = self.sent.iter().find(|(_, block)| block.want == 0).map(|(number, _)| *number);
+        if let Some(number) = idle {
+            self.sent.remove(&number);
+        }
+    }
+
+    fn on_report(&mut self, from: EndpointId, report: Report) {
+        let peer = self.peers.entry(from).or_default();
+        peer.here = true;
+        // an older report that came later
+        if peer.report.as_ref().is_some_and(|last| last.seen > report.seen || last.complete > report.complete)
+        {
+            return;
+        }
+        // it is not believed because it says so
+        let whole = self.store.end().filter(|_| report.proof.is_some());
+        peer.whole |=
+            whole.is_some_and(|whole| report.proof == Some(tree::proof(&peer.binding, &whole.possession)));
+        let alone = self.at_work().count() <= 1;
+        let mut looked_at = 0;
+        for lack in &report.lacks {
+            for block in (lack.first..).take(usize::from(lack.blocks)) {
+                looked_at += 1;
+                if looked_at > LOOKED_AT || lack.symbols == 0 || !self.was_sent(block) {
+                    break;
+                }
+                let symbols = self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream);
+                let state = self.sent.entry(block).or_default();
+                let lacks = lack.symbols.min(symbols.max(1));
+                // what was sent since may be under way
+                if state.last > report.seen || state.want >= lacks {
+                    continue;
+                }
+                // who has nothing of a block needs no decoding if its own symbols come again
+                if alone && lacks == symbols && state.want == 0 {
+                    state.again = Some(0);
+                }
+                state.want = lacks;
+                self.wanted.insert(block);
+            }
+        }
+        let had = self.symbols_of(&report);
+        if let Some(peer) = self.peers.get_mut(&from) {
+            self.moved += u64::from(had > peer.had);
+            peer.had = peer.had.max(had);
+            peer.report = Some(report);
+        }
+        self.settle();
+    }
+
+    /// How many symbols a receiver has, as far as its report tells.
+    fn symbols_of(&self, report: &Report) -> u64 {
+        let block = u64::from(self.manifest.layout.block_symbols);
+        let of_file = report.lacks.iter().filter(|lack| !self.is_file() || level(lack.first) == 0);
+        let open = of_file.map(|lack| {
+            // the last block of a file may have fewer
+            let has = self.symbols_in(lack.first).saturating_sub(lack.symbols);
+            u64::from(lack.blocks) * u64::from(has)
+        });
+        open.fold(u64::from(report.complete) * block, u64::saturating_add)
+    }
+
+    /// Takes note of what everybody has.
+    fn settle(&mut self) {
+        let base = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.base);
+        let complete = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.complete);
+        // without a receiver: one that returns goes on from what it reported last
+        if let Some(below) = self.at_work().map(base).min() {
+            self.sent = self.sent.split_off(&below);
+            self.wanted = self.wanted.split_off(&below);
+            if self.begun {
+                self.store.release(below);
+                self.released = self.released.max(below);
+            }
+        }
+        let min = self.at_work().map(complete).min().map(|blocks| {
+            (u64::from(blocks) * self.manifest.layout.block_bytes() as u64)
+                .min(self.manifest.layout.length.unwrap_or(u64::MAX))
+        });
+        let whole = self.peers.values().filter(|peer| peer.whole).count();
+        match min {
+            Some(bytes) => self.tally.set_done(bytes),
+            None if whole > 0 => self.tally.set_done(self.manifest.layout.length.unwrap_or(0)),
+            None => {}
+        }
+        self.tally.set_receivers(self.peers.len(), whole);
+        self.doubt();
+    }
+
+    /// Determines which blocks a receiver may lack: a few of the lowest, since each must be coded.
+    fn doubt(&mut self) {
+        let mut doubtful = BTreeSet::new();
+        // who has not said what it has of a file will do so in a moment
+        for peer in self.at_work().filter(|peer| peer.report.is_some() || !self.is_file()) {
+            let (until, lacks) = match &peer.report {
+                Some(report) => (report.until.max(report.base), &report.lacks[..]),
+                None => (0, &[][..]),
+            };
+            // what is said may end beyond the maximum number of a block
+            let listed =
+                lacks.iter().flat_map(|lack| lack.first..lack.first.saturating_add(lack.blocks.into()));
+            let unknown = until..self.block;
+            doubtful
+                .extend(listed.take(CODERS).chain(unknown.take(CODERS)).filter(|block| *block < self.block));
+        }
+        self.doubtful = doubtful.into_iter().take(CODERS).collect();
+        self.turn = 0;
+    }
+}
+
+/// Writes a symbol and what stands before it.
+fn write(block: u32, number: u32, symbol: &[u8], room: &mut [u8]) -> Option<usize> {
+    let length = SYMBOL_HEADER + symbol.len();
+    let place = room.get_mut(..length)?;
+    messages::write_symbol_header(block, number, place);
+    place[SYMBOL_HEADER..].copy_from_slice(symbol);
+    Some(length)
+}
+
+impl Payload for Fountain {
+    fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
+        if self.failed.is_some() {
+            return 0;
+        }
+        if seq < self.seq {
+            self.sent.values_mut().for_each(|block| block.last = 0);
+        }
+        self.seq = seq + 1;
+        let ended = self.manifest.hash.is_none() && self.store.end().is_some();
+        if now >= self.announce_at || ended {
+            return self.announce(now, room);
+        }
+        if !self.has_begun() {
+            return 0;
+        }
+        let written = self.send_wanted(seq, room).or_else(|| self.send_next(seq, room));
+        written.or_else(|| self.send_doubtful(room)).unwrap_or(0)
+    }
+
+    fn ready(&mut self, now: Time) -> Time {
+        if self.has_begun() && (!self.wanted.is_empty() || self.next().is_some() || !self.doubtful.is_empty())
+        {
+            return now;
+        }
+        self.announce_at.min(now + LOOK_EVERY).max(now)
+    }
+
+    fn bind(&mut self, peer: EndpointId, binding: &[u8; HASH]) {
+        self.peers.entry(peer).or_default().binding = *binding;
+    }
+
+    fn on_join(&mut self, peer: EndpointId) {
+        // what it said before, it said in an earlier life
+        let binding = self.peers.get(&peer).map_or([0; HASH], |before| before.binding);
+        self.peers.insert(peer, Peer { here: true, binding, ..Peer::default() });
+        self.announce_at = Time::ZERO;
+        self.settle();
+    }
+
+    fn on_leave(&mut self, peer: EndpointId) {
+        if let Some(peer) = self.peers.get_mut(&peer) {
+            peer.here = false;
+        }
+        self.settle();
+    }
+
+    fn on_message(&mut self, from: EndpointId, _now: Time, message: &[u8]) {
+        match Message::read(message) {
+            Some(Message::Report(report)) => self.on_report(from, report),
+            Some(Message::Failed(why)) => {
+                self.peers.entry(from).or_default().failed = Some(why);
+                self.settle();
+            }
+            _ => {}
+        }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.moved)
+    }
+
+    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+        let peer = self.peers.get(&peer)?;
+        (peer.here && !peer.whole && peer.failed.is_none()).then_some(peer.had)
+    }
+
+    fn waits(&self) -> Waits {
+        // more receivers are waited for, or the program
+        let all_sent = self.manifest.kind == Kind::Stream && self.manifest.hash.is_none();
+        if !self.begun || (all_sent && self.wanted.is_empty() && self.doubtful.is_empty()) {
+            return Waits::Here;
+        }
+        if self.moved > 0 { Waits::There } else { Waits::Nobody }
+    }
+
+    fn status(&self) -> Status {
+        if let Some(why) = &self.failed {
+            return Status::Failed(why.clone());
+        }
+        if self.peers.len() < self.receivers.min.max(1) || self.at_work().next().is_some() {
+            return Status::Going;
+        }
+        let whole = self.peers.values().filter(|peer| peer.whole).count();
+        if whole == self.peers.len() {
+            return Status::Whole;
+        }
+        if whole == 0 && self.peers.values().all(|peer| peer.failed.is_none()) {
+            // without a receiver, one may return: the session decides how long to wait
+            return Status::Going;
+        }
+        let said: Vec<&str> = self.peers.values().filter_map(|peer| peer.failed.as_deref()).collect();
+        let gone = self.peers.len() - whole - said.len();
+        Status::Failed(match (self.peers.len(), &said[..], gone) {
+            (1, [why, ..], _) => format!("the receiver could not take it: {why}"),
+            (all, [], _) => format!("{gone} of {all} receivers left before they had the whole"),
+            (all, [why, ..], 0) => format!("{} of {all} receivers could not take it: {why}", said.len()),
+            (all, [why, ..], _) => {
+                format!("{} of {all} receivers could not take it, {gone} left: {why}", said.len())
+            }
+        })
+    }
+
+    fn reason(&self) -> Reason {
+        if self.gone { Reason::Gone } else { Reason::Storage }
+    }
+}

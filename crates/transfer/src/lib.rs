@@ -1,0 +1,89 @@
+//! Files and live streams, sans-IO: payload for any session, and sinks for it.
+//!
+//! A session carries the content of a [`Payload`] (paced schemes, which retransmit nothing) or a [`ByteSource`] (windowed schemes: a reliable stream) to a
+//! [`Sink`] or [`ByteSink`]. [`Task`] makes them from the input of a user, [`keep`] from an offer.
+//!
+//! | object | with a paced scheme | with a windowed scheme |
+//! | --- | --- | --- |
+//! | a file | [`Fountain`] over a [`FileStore`], received by a [`Collector`] | [`BlockSource`], received by a [`BlockSink`] |
+//! | standard input, complete | [`Fountain`] over a [`PipeStore`] | [`Bytes`], received by a [`Reassembly`] |
+//! | standard input, with a deadline | [`LiveStream`], received by a [`Playout`] | – |
+//!
+//! This crate uses neither sockets nor a clock: time and packets are inputs, so that tests lose, duplicate and reorder them. Memory is bounded by
+//! constants, for any file size and any input.
+
+mod assembly;
+mod bits;
+mod blocks;
+mod bytes;
+mod capped;
+mod collector;
+mod content;
+mod done;
+mod fountain;
+mod fresh;
+mod identity;
+mod layout;
+mod live_stream;
+mod manifest;
+mod messages;
+mod names;
+mod outflow;
+mod partial;
+mod reassembly;
+mod refusal;
+mod ring;
+mod store;
+mod tally;
+mod task;
+mod tree;
+mod work;
+
+pub use blocks::{BlockSink, BlockSource};
+pub use bytes::Bytes;
+pub use capped::Capped;
+pub use collector::{Collector, Destination};
+pub use content::{
+    ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Payload, Sink, Status, Waits,
+};
+pub use fountain::{Fountain, Receivers};
+pub use identity::Identity;
+pub use layout::Layout;
+pub use live_stream::{LiveStream, Playout};
+pub use manifest::{Kind, Manifest};
+pub use names::{BadName, check_name};
+pub use reassembly::Reassembly;
+pub use store::{FileStore, PipeStore, Store, Whole};
+pub use tally::{Snapshot, Tally};
+pub use task::{Source, Task, keep, offered};
+
+/// Reading or writing failed, or what arrived cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Where.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The other side offers what is not taken.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl TransferError {
+    /// The same, at `path`.
+    pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.display().to_string();
+        move |source| Self::File { path, source }
+    }
+}
+
+#[cfg(test)]
+mod stream_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

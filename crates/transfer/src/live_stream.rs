@@ -1,0 +1,585 @@
+//! A live stream: pieces with a deadline.
+//!
+//! A piece past its deadline is not sent. A missing piece is requested again while there is time. A late piece is dropped. The order is kept.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use contract::EndpointId;
+use units::{Duration, Time};
+
+use super::fresh::Spool;
+use super::messages::{self, CHUNK_HEADER, Content, MAX_MISSING, Message};
+use super::outflow::Outflow;
+use super::refusal::Refusal;
+use super::tally::{Received, Sent};
+use super::{Kind, Layout, Manifest, Tally};
+
+use crate::{MAX_MESSAGE_BYTES, Pace, Payload, Sink, Status, Waits};
+
+/// Maximum number of pieces that wait, or were sent and are within their deadline.
+const KEPT: usize = 8192;
+/// Maximum number of pieces between the reading thread and the session.
+const READ: usize = 256;
+/// Interval at which a source checks for new pieces.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Interval of announcements before and after all receivers have reported; interval of repetitions of the end.
+const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+const END_EVERY: Duration = Duration::from_millis(50);
+/// Interval of a receiver's reports, and the minimum interval when pieces are missing.
+const SAID_AGAIN: Duration = Duration::from_millis(200);
+const SAID_AT_MOST: Duration = Duration::from_millis(10);
+/// Time after which a missing piece is requested again.
+const ASKED_AGAIN: Duration = Duration::from_millis(60);
+/// Duration of the measurement of the content's rate: this fraction of the deadline, and at most this long.
+const MEASURED: (u64, Duration) = (5, Duration::from_millis(100));
+/// If this many pieces before the first received one are missing, the receiver starts at that one and counts the others as missed.
+const BEGINNING: u64 = 64;
+
+/// The sending side.
+pub struct LiveStream {
+    manifest: Manifest,
+    deadline: Duration,
+    from: Receiver<Vec<u8>>,
+    /// Read, and not sent yet.
+    fresh: VecDeque<(Time, Vec<u8>)>,
+    /// Sent, by number.
+    kept: BTreeMap<u64, (Time, Vec<u8>)>,
+    again: BTreeSet<u64>,
+    /// Number of the next piece.
+    next: u64,
+    /// The program has ended.
+    ended: bool,
+    began_at: Option<Time>,
+    announce_at: Time,
+    end_at: Time,
+    peers: BTreeMap<EndpointId, Peer>,
+    dropped: u64,
+    /// When the first piece was read, and how many have been.
+    first_at: Option<Time>,
+    read: u64,
+    tally: Arc<Tally>,
+}
+
+#[derive(Debug, Default)]
+struct Peer {
+    here: bool,
+    spoke: bool,
+    below: u64,
+    over: bool,
+    failed: Option<String>,
+}
+
+impl LiveStream {
+    /// Reads `from` in a thread. Pieces are as long as packets with `room` bytes of content allow, or as a write of the program. `id` is
+    /// random.
+    pub fn new(
+        mut from: Box<dyn Read + Send>,
+        name: &str,
+        id: u64,
+        room: usize,
+        deadline: Duration,
+        tally: Arc<Tally>,
+    ) -> Self {
+        let (to_session, from_thread) = sync_channel(READ);
+        let piece = Self::piece(room);
+        // it ends with its input, or when nobody takes what it reads
+        std::thread::spawn(move || {
+            let mut bytes = vec![0; piece];
+            loop {
+                match from.read(&mut bytes) {
+                    Ok(0) => return,
+                    Ok(length) => {
+                        if to_session.send(bytes[..length].to_vec()).is_err() {
+                            return;
+                        }
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => return,
+                }
+            }
+        });
+        Self::of_pieces(from_thread, name, id, room, deadline, tally)
+    }
+
+    /// Bytes of a piece for packets with `room` bytes of content.
+    fn piece(room: usize) -> usize {
+        room.saturating_sub(CHUNK_HEADER).clamp(1, 9000)
+    }
+
+    /// Takes pieces from a channel, each at most as long as packets with `room` bytes of content allow; it ends when the channel is closed.
+    pub fn of_pieces(
+        from: Receiver<Vec<u8>>,
+        name: &str,
+        id: u64,
+        room: usize,
+        deadline: Duration,
+        tally: Arc<Tally>,
+    ) -> Self {
+        tally.name(name);
+        let layout =
+            Layout { length: None, symbol_bytes: Self::piece(room).max(16) as u16, block_symbols: 1 };
+        let manifest = Manifest {
+            kind: Kind::Live(deadline),
+            id,
+            name: name.to_owned(),
+            layout,
+            hash: None,
+            report_every: SAID_AGAIN,
+        };
+        Self {
+            manifest,
+            deadline,
+            from,
+            fresh: VecDeque::new(),
+            kept: BTreeMap::new(),
+            again: BTreeSet::new(),
+            next: 0,
+            ended: false,
+            began_at: None,
+            announce_at: Time::ZERO,
+            end_at: Time::ZERO,
+            peers: BTreeMap::new(),
+            dropped: 0,
+            first_at: None,
+            read: 0,
+            tally,
+        }
+    }
+
+    /// The manifest of the stream.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Takes what the program wrote since the last time, and lets go what is too old.
+    fn look(&mut self, now: Time) {
+        while !self.ended && self.fresh.len() < KEPT {
+            match self.from.try_recv() {
+                Ok(bytes) => {
+                    self.first_at.get_or_insert(now);
+                    self.read += 1;
+                    self.fresh.push_back((now, bytes));
+                }
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => self.ended = true,
+            }
+        }
+        let old = |at: Time| now.saturating_since(at) > self.deadline;
+        while self.fresh.front().is_some_and(|(at, _)| old(*at)) {
+            self.fresh.pop_front();
+            self.dropped += 1;
+            self.tally.add_dropped(1);
+        }
+        let heard = self.peers.values().filter(|peer| peer.here).map(|peer| peer.below).min().unwrap_or(0);
+        while let Some((number, (at, _))) = self.kept.first_key_value() {
+            if *number >= heard && !old(*at) && self.kept.len() <= KEPT {
+                break;
+            }
+            self.again.remove(number);
+            self.kept.pop_first();
+        }
+    }
+
+    /// Whether the program has ended and all it wrote has been read.
+    #[cfg(test)]
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended && self.fresh.is_empty()
+    }
+
+    fn at_ms(&self, at: Time) -> u32 {
+        let since = at.saturating_since(self.began_at.unwrap_or(at));
+        u32::try_from(since.as_nanos() / 1_000_000).unwrap_or(u32::MAX)
+    }
+
+    fn write(&self, number: u64, at: Time, last: bool, bytes: &[u8], room: &mut [u8]) -> usize {
+        let length = CHUNK_HEADER + bytes.len();
+        let Some(place) = room.get_mut(..length) else { return 0 };
+        messages::write_chunk_header(number, self.at_ms(at), last, place);
+        place[CHUNK_HEADER..].copy_from_slice(bytes);
+        length
+    }
+}
+
+impl Payload for LiveStream {
+    fn fill(&mut self, _seq: u64, now: Time, room: &mut [u8]) -> usize {
+        self.look(now);
+        if now >= self.announce_at {
+            let waiting = self.peers.values().any(|peer| peer.here && !peer.spoke);
+            self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
+            return messages::write_announce(&self.manifest, room);
+        }
+        if let Some(number) = self.again.pop_first()
+            && let Some((at, bytes)) = self.kept.get(&number)
+        {
+            self.tally.count_sent(Sent::Again);
+            return self.write(number, *at, false, bytes, room);
+        }
+        if let Some((at, bytes)) = self.fresh.pop_front() {
+            self.began_at.get_or_insert(at);
+            let number = self.next;
+            self.next += 1;
+            self.tally.count_sent(Sent::First);
+            self.tally.add_done(bytes.len() as u64);
+            let written = self.write(number, at, false, &bytes, room);
+            self.kept.insert(number, (at, bytes));
+            return written;
+        }
+        if self.is_over() && now >= self.end_at {
+            self.end_at = now + END_EVERY;
+            return self.write(self.next, now, true, &self.dropped.to_be_bytes(), room);
+        }
+        0
+    }
+
+    fn ready(&mut self, now: Time) -> Time {
+        self.look(now);
+        if now >= self.announce_at || !self.again.is_empty() || !self.fresh.is_empty() {
+            return now;
+        }
+        if self.is_over() { self.end_at.max(now) } else { self.announce_at.min(now + LOOK_EVERY) }
+    }
+
+    /// Pieces of the first moment: a piece is a packet.
+    fn pace(&mut self, now: Time) -> Pace {
+        self.look(now);
+        let Some(first_at) = self.first_at else { return Pace::Measuring(now + LOOK_EVERY) };
+        let span = (self.deadline / MEASURED.0).min(MEASURED.1);
+        if now < first_at + span && !self.ended {
+            return Pace::Measuring((now + LOOK_EVERY).min(first_at + span));
+        }
+        Pace::Packets(self.read, span.max(now.saturating_since(first_at)))
+    }
+
+    fn on_join(&mut self, peer: EndpointId) {
+        self.peers.insert(peer, Peer { here: true, ..Peer::default() });
+        self.announce_at = Time::ZERO;
+        self.tally.set_receivers(self.peers.len(), 0);
+    }
+
+    fn on_leave(&mut self, peer: EndpointId) {
+        if let Some(peer) = self.peers.get_mut(&peer) {
+            peer.here = false;
+        }
+    }
+
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        let peer = self.peers.entry(from).or_default();
+        (peer.here, peer.spoke) = (true, true);
+        match Message::read(message) {
+            Some(Message::Missing { below, over, numbers }) => {
+                peer.below = peer.below.max(below.min(self.next));
+                peer.over |= over;
+                let worth = |number: &u64| {
+                    let kept = self.kept.get(number);
+                    kept.is_some_and(|(at, _)| now.saturating_since(*at) <= self.deadline)
+                };
+                self.again.extend(numbers.into_iter().filter(worth));
+            }
+            Some(Message::Failed(why)) => peer.failed = Some(why),
+            _ => {}
+        }
+        let whole = self.peers.values().filter(|peer| peer.over).count();
+        self.tally.set_receivers(self.peers.len(), whole);
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.peers.values().map(|peer| peer.below).fold(0, u64::saturating_add))
+    }
+
+    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+        let peer = self.peers.get(&peer)?;
+        (peer.here && !peer.over && peer.failed.is_none()).then_some(peer.below)
+    }
+
+    fn waits(&self) -> Waits {
+        let said = self.peers.values().filter(|peer| peer.here).all(|peer| peer.below >= self.next);
+        match self.fresh.is_empty() && !self.ended && said {
+            true => Waits::Here,
+            false if self.moved() > Some(0) => Waits::There,
+            false => Waits::Nobody,
+        }
+    }
+
+    fn status(&self) -> Status {
+        let at_work = |peer: &Peer| peer.here && !peer.over && peer.failed.is_none();
+        if self.peers.is_empty() || self.peers.values().any(at_work) {
+            return Status::Going;
+        }
+        let ended = self.peers.values().any(|peer| peer.over);
+        match self.peers.values().find_map(|peer| peer.failed.as_ref()) {
+            Some(why) => Status::Failed(format!("a receiver could not take it: {why}")),
+            None if ended => Status::Whole,
+            None => Status::Going,
+        }
+    }
+}
+
+/// The receiving side: delivers pieces in order, each at its deadline at the latest.
+///
+/// The age of a piece is its time by the sender's clock, relative to the fastest piece so far.
+pub struct Playout {
+    tally: Arc<Tally>,
+    outflow: Outflow,
+    /// The file that it goes into, until that has its name.
+    spool: Option<Spool>,
+    deadline: Option<Duration>,
+    report_every: Duration,
+    /// Minimum difference between arrival here and making there, in nanoseconds by two clocks.
+    offset: Option<i128>,
+    /// Number of the next piece to give out.
+    next: Option<u64>,
+    held: BTreeMap<u64, (Time, Vec<u8>)>,
+    /// One past the highest number seen.
+    top: u64,
+    /// When missing pieces were first and last asked for.
+    asked: BTreeMap<u64, (Time, Time)>,
+    /// One past the last piece, once known.
+    end: Option<u64>,
+    over: bool,
+    /// Pieces that came and were of use.
+    taken: u64,
+    spoke_at: Option<Time>,
+    status: Status,
+    refusal: Option<Refusal>,
+}
+
+impl Playout {
+    /// Gives pieces to `pipe`.
+    pub fn new(pipe: Box<dyn Write + Send>, tally: Arc<Tally>) -> Self {
+        Self {
+            tally,
+            outflow: Outflow::new(pipe, READ),
+            spool: None,
+            deadline: None,
+            report_every: SAID_AGAIN,
+            offset: None,
+            next: None,
+            held: BTreeMap::new(),
+            top: 0,
+            asked: BTreeMap::new(),
+            end: None,
+            over: false,
+            taken: 0,
+            spoke_at: None,
+            status: Status::Going,
+            refusal: None,
+        }
+    }
+
+    /// Gives pieces to a new file, which gets its name when the stream has ended.
+    ///
+    /// # Errors
+    /// The system gives no second handle of the file.
+    pub(crate) fn into_file(spool: Spool, tally: Arc<Tally>) -> Result<Self, super::TransferError> {
+        let writer = spool.writer()?;
+        Ok(Self { spool: Some(spool), ..Self::new(Box::new(writer), tally) })
+    }
+
+    fn on_chunk(&mut self, number: u64, at_ms: u32, bytes: &[u8], now: Time) -> Received {
+        let made = i128::from(at_ms) * 1_000_000;
+        let difference = i128::from(now.as_nanos()) - made;
+        let offset = *self.offset.insert(self.offset.map_or(difference, |min| min.min(difference)));
+        let tally = &self.tally;
+        let next = *self.next.get_or_insert_with(|| {
+            let begins = if number < BEGINNING { 0 } else { number };
+            tally.set_missed(begins);
+            begins
+        });
+        self.top = self.top.max(number + 1);
+        self.asked.remove(&number);
+        if number < next || self.held.contains_key(&number) {
+            return Received::Useless;
+        }
+        if self.held.len() >= KEPT {
+            return Received::Unkept;
+        }
+        let due = made + offset + i128::from(self.deadline.unwrap_or(Duration::ZERO).as_nanos());
+        let due = Time::from_nanos(u64::try_from(due.max(0)).unwrap_or(u64::MAX));
+        self.held.insert(number, (due, bytes.to_vec()));
+        self.taken += 1;
+        Received::Useful
+    }
+
+    /// Gives out what is next, and goes past what did not come in time.
+    fn play(&mut self, now: Time) -> Result<(), super::TransferError> {
+        let Some(mut next) = self.next else { return Ok(()) };
+        while let Some(first) = self.held.first_entry() {
+            let (number, due) = (*first.key(), first.get().0);
+            // a gap is waited for until what comes after it must go out
+            if number > next && now < due {
+                break;
+            }
+            let in_time = now <= due + LATE;
+            if in_time && !self.outflow.has_room()? {
+                break;
+            }
+            let (_, bytes) = first.remove();
+            self.tally.add_late(number - next + u64::from(!in_time));
+            if in_time {
+                self.tally.add_done(bytes.len() as u64);
+                self.outflow.give(bytes);
+            }
+            next = number + 1;
+        }
+        if let Some(end) = self.end.filter(|_| self.held.is_empty()) {
+            let waits_since = self.asked.values().map(|(first, _)| *first).min();
+            let given_up =
+                waits_since.is_some_and(|at| now.saturating_since(at) > self.deadline.unwrap_or_default());
+            if next < end && given_up {
+                self.tally.add_late(end - next);
+                next = end;
+            }
+            if next >= end && self.outflow.is_done()? {
+                if let Some(spool) = self.spool.take() {
+                    self.tally.path(spool.finish()?);
+                }
+                self.over = true;
+            }
+        }
+        self.next = Some(next);
+        self.asked = self.asked.split_off(&next);
+        Ok(())
+    }
+
+    fn fail(&mut self, error: &super::TransferError) {
+        self.status = Status::Failed(error.to_string());
+        self.refusal = Some(Refusal::new(error.to_string()));
+    }
+
+    /// Missing pieces that are to be asked for now.
+    fn missing(&mut self, now: Time) -> Vec<u64> {
+        let next = self.next.unwrap_or(0);
+        let top = self.end.unwrap_or(self.top).min(next + KEPT as u64);
+        let mut numbers = Vec::new();
+        for number in (next..top).filter(|number| !self.held.contains_key(number)) {
+            if numbers.len() == MAX_MISSING {
+                break;
+            }
+            let (_, last) = self.asked.entry(number).or_insert((now, Time::NEVER));
+            if *last == Time::NEVER || now.saturating_since(*last) >= ASKED_AGAIN {
+                *last = now;
+                numbers.push(number);
+            }
+        }
+        numbers
+    }
+}
+
+/// A piece may go out so long after its time: the clock is looked at now and then only.
+const LATE: Duration = Duration::from_millis(5);
+/// At the end the thread that writes a file is waited for so often, each time 10 ms.
+const LAST_LOOKS: u32 = 100;
+
+impl Sink for Playout {
+    fn take(&mut self, _seq: u64, now: Time, content: &[u8]) {
+        match messages::read_content(content) {
+            Some(Content::Announce(manifest)) => {
+                if let Kind::Live(deadline) = manifest.kind {
+                    self.tally.name(&manifest.name);
+                    self.deadline = Some(deadline);
+                    self.report_every = manifest.report_every;
+                }
+            }
+            Some(Content::Chunk { number, last: true, bytes, .. }) => {
+                if let Some(dropped) = bytes.first_chunk()
+                    && self.end.is_none()
+                {
+                    self.end = Some(number);
+                    if self.next.is_none() {
+                        self.next = Some(number);
+                        self.tally.set_missed(number);
+                    }
+                    self.tally.add_dropped(u64::from_be_bytes(*dropped));
+                    self.spoke_at = None;
+                }
+            }
+            // before the deadline is known nothing can be timed
+            Some(Content::Chunk { number, at_ms, bytes, .. }) if self.deadline.is_some() => {
+                let what = self.on_chunk(number, at_ms, bytes, now);
+                self.tally.count_received(what);
+            }
+            _ => {}
+        }
+        if self.status == Status::Going
+            && let Err(error) = self.play(now)
+        {
+            self.fail(&error);
+        }
+    }
+
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        let was_over = self.over;
+        if self.status == Status::Going
+            && let Err(error) = self.play(now)
+        {
+            self.fail(&error);
+        }
+        if let Some(refusal) = &mut self.refusal {
+            return refusal.say(now, message);
+        }
+        if self.over && self.status == Status::Going {
+            self.status = Status::Whole;
+        }
+        let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
+        let just_over = self.over && !was_over;
+        if silent < SAID_AT_MOST && !just_over {
+            return 0;
+        }
+        let numbers = if self.over { Vec::new() } else { self.missing(now) };
+        if numbers.is_empty() && silent < self.report_every && !just_over {
+            return 0;
+        }
+        self.spoke_at = Some(now);
+        Message::Missing { below: self.next.unwrap_or(0), over: self.over, numbers }.write(message)
+    }
+
+    fn wake(&self) -> Time {
+        if let Some(refusal) = &self.refusal {
+            return refusal.wake();
+        }
+        if self.over || self.next.is_none() {
+            return self.spoke_at.map_or(Time::NEVER, |at| at + self.report_every);
+        }
+        let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
+        let missing = self.held.first_key_value().is_some_and(|(first, _)| Some(*first) != self.next)
+            || self.end.is_some_and(|end| self.next.is_some_and(|next| next < end));
+        let due = self.held.first_key_value().map_or(Time::NEVER, |(_, (due, _))| *due);
+        let speaks = spoke_at + if missing || self.end.is_some() { SAID_AT_MOST } else { self.report_every };
+        // where the way out is full it is tried again
+        speaks.min(due.max(spoke_at + SAID_AT_MOST))
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.taken)
+    }
+
+    /// What a sender sends live may come to nothing for a while.
+    fn waits(&self) -> Waits {
+        if self.outflow.is_full() { Waits::Here } else { Waits::There }
+    }
+
+    fn on_end(&mut self, _now: Time) {
+        let Some(spool) = self.spool.take() else { return };
+        // what was given to the writing thread is part of what came
+        for _ in 0..LAST_LOOKS {
+            if self.outflow.is_done().unwrap_or(true) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        if let Some(part) = spool.abandon() {
+            self.tally.note(format!("the stream did not end: what came of it is kept as {}", part.display()));
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
+    }
+}

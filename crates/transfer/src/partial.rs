@@ -1,0 +1,224 @@
+//! A partially received file: its bytes under a temporary name, and a list of its complete blocks, so that a killed receiver can resume.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::assembly::Shelf;
+use super::done::Done;
+use super::identity::{IDENTITY, Identity};
+use super::names::{PART, STATE};
+use super::{Kind, Layout, Manifest, TransferError, fresh};
+
+/// A file that is being received.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    part: File,
+    state: File,
+    layout: Layout,
+    stream: bool,
+    paths: Paths,
+    replace: bool,
+}
+
+/// Where its parts are.
+#[derive(Clone, Debug)]
+struct Paths {
+    whole: PathBuf,
+    part: PathBuf,
+    state: PathBuf,
+}
+
+/// What is found where a file is to be received.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Room for it, and the blocks that an earlier attempt had left.
+    Room(Partial, Done),
+    /// A file of this name and length: perhaps it is the same.
+    Whole(File, PathBuf),
+}
+
+/// How a list of blocks begins. Then follow the receiver, two bytes length of the manifest, the manifest, and the blocks, four bytes each.
+pub(crate) const MAGIC: &[u8] = b"thalweg-state 3\n";
+
+impl Partial {
+    /// Looks for what is there of `manifest` in `folder`, where it is to be called `name`; makes the files that are missing. `me` is noted
+    /// there.
+    pub(crate) fn open(
+        folder: &Path,
+        name: &str,
+        manifest: &Manifest,
+        replace: bool,
+        me: Option<&Identity>,
+    ) -> Result<Found, TransferError> {
+        let place = |ending: &str| folder.join(format!("{name}{ending}"));
+        let paths = Paths { whole: place(""), part: place(PART), state: place(STATE) };
+        if let Some(there) = metadata(&paths.whole)?
+            && !replace
+        {
+            if there.is_file() && Some(there.len()) == manifest.layout.length {
+                let file = File::open(&paths.whole).map_err(TransferError::at(&paths.whole))?;
+                return Ok(Found::Whole(file, paths.whole));
+            }
+            return Err(TransferError::Refused(format!("{} is there already", paths.whole.display())));
+        }
+        let (part, mut state) =
+            (fresh::create_or_reopen(&paths.part)?, fresh::create_or_reopen(&paths.state)?);
+        // only the user reads what a receiver is known by
+        let own = fs::Permissions::from_mode(0o600);
+        state.set_permissions(own).map_err(TransferError::at(&paths.state))?;
+        // as long as this program runs nobody else takes itself for it; two that write the same harm nobody
+        let _ = state.try_lock();
+        let done = left(&mut state, &part, manifest).map_err(TransferError::at(&paths.state))?;
+        let partial = Self {
+            part,
+            state,
+            layout: manifest.layout,
+            stream: manifest.kind != Kind::File,
+            paths,
+            replace,
+        };
+        let done = match done {
+            Some(done) => {
+                let at = MAGIC.len() as u64;
+                let noted = partial.state.write_all_at(&Identity::write(me), at);
+                noted.map_err(TransferError::at(&partial.paths.state))?;
+                done
+            }
+            None => {
+                partial.begin(manifest, me)?;
+                Done::default()
+            }
+        };
+        Ok(Found::Room(partial, done))
+    }
+
+    /// Starts over: nothing is there.
+    fn begin(&self, manifest: &Manifest, me: Option<&Identity>) -> Result<(), TransferError> {
+        let mut head = MAGIC.to_vec();
+        head.extend(Identity::write(me));
+        let mut bytes = Vec::new();
+        manifest.write(&mut bytes);
+        head.extend((bytes.len() as u16).to_be_bytes());
+        head.extend(bytes);
+        self.part.set_len(0).map_err(TransferError::at(&self.paths.part))?;
+        self.part.set_len(self.layout.length.unwrap_or(0)).map_err(TransferError::at(&self.paths.part))?;
+        self.state.set_len(0).map_err(TransferError::at(&self.paths.state))?;
+        (&self.state).write_all(&head).map_err(TransferError::at(&self.paths.state))
+    }
+
+    /// The length became known.
+    pub(crate) fn set_layout(&mut self, layout: Layout) {
+        self.layout = layout;
+    }
+
+    /// Where it will be when it is whole.
+    pub(crate) fn whole_path(&self) -> &Path {
+        &self.paths.whole
+    }
+
+    /// Keeps a whole block.
+    pub(crate) fn keep(&mut self, block: u32, bytes: &[u8]) -> Result<(), TransferError> {
+        self.put(block, 0, bytes).map_err(TransferError::at(&self.paths.part))
+    }
+
+    /// Notes that a block is there: its bytes were kept before.
+    pub(crate) fn note(&self, block: u32) -> Result<(), TransferError> {
+        (&self.state).write_all(&block.to_be_bytes()).map_err(TransferError::at(&self.paths.state))
+    }
+
+    /// Gives back the bytes of the object in a block.
+    pub(crate) fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<(), TransferError> {
+        into.clear();
+        into.resize(self.layout.bytes_in(block), 0);
+        self.get(block, 0, into).map_err(TransferError::at(&self.paths.part))
+    }
+
+    /// Keeps bytes at a place of their own.
+    pub(crate) fn write_at(&self, at: u64, bytes: &[u8]) -> Result<(), TransferError> {
+        self.part.write_all_at(bytes, at).map_err(TransferError::at(&self.paths.part))
+    }
+
+    /// It is whole: gives it its name.
+    pub(crate) fn finish(&self) -> Result<(), TransferError> {
+        let Paths { whole, part, state } = &self.paths;
+        if let Some(length) = self.layout.length {
+            self.part.set_len(length).map_err(TransferError::at(part))?;
+        }
+        fresh::publish(&self.part, part, whole, self.replace)?;
+        fs::remove_file(state).map_err(TransferError::at(state))
+    }
+
+    /// It is not what it should be: the next attempt starts over.
+    pub(crate) fn disown(&self) {
+        // what cannot be removed is found not to fit by the next attempt
+        let _ = self.state.set_len(0);
+    }
+}
+
+impl Shelf for Partial {
+    fn put(&mut self, block: u32, offset: usize, bytes: &[u8]) -> std::io::Result<()> {
+        let end = if self.stream { bytes.len() } else { self.layout.bytes_in(block).saturating_sub(offset) };
+        let bytes = &bytes[..bytes.len().min(end)];
+        self.part.write_all_at(bytes, self.layout.start(block) + offset as u64)
+    }
+
+    fn get(&mut self, block: u32, offset: usize, bytes: &mut [u8]) -> std::io::Result<()> {
+        let end = self.layout.bytes_in(block).saturating_sub(offset).min(bytes.len());
+        let (there, beyond) = bytes.split_at_mut(end);
+        beyond.fill(0);
+        self.part.read_exact_at(there, self.layout.start(block) + offset as u64)
+    }
+}
+
+/// What stands at `path`, itself and not what it may lead to.
+fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok(Some(there)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(TransferError::at(path)(error)),
+    }
+}
+
+/// The blocks that an earlier attempt at the same object left; `None` when there was none. The file `state` is then at its end.
+///
+/// A stream is the same only while the sender that began it runs: its number is random. Its blocks are all of one length.
+fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<Done>> {
+    let mut bytes = Vec::new();
+    state.take(MAX_STATE).read_to_end(&mut bytes)?;
+    let noted = bytes.strip_prefix(MAGIC).and_then(|rest| {
+        let (_, rest) = rest.split_at_checked(IDENTITY)?;
+        let (length, rest) = rest.split_first_chunk::<2>()?;
+        let (head, list) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+        Some((Manifest::read(head)?.0, list))
+    });
+    let Some((before, list)) = noted else { return Ok(None) };
+    let there = part.metadata()?.len();
+    let block_bytes = manifest.layout.block_bytes() as u64;
+    let (fits, max) = match manifest.kind {
+        Kind::File => (Some(there) == manifest.layout.length, manifest.layout.blocks()),
+        Kind::Stream => (true, u32::try_from(there / block_bytes).unwrap_or(u32::MAX)),
+        Kind::Live(_) => (false, 0),
+    };
+    if !fits || !before.same(manifest) {
+        return Ok(None);
+    }
+    // a last entry that was cut off is cut off now, too
+    let (blocks, rest) = list.as_chunks::<4>();
+    if !rest.is_empty() {
+        state.set_len((bytes.len() - rest.len()) as u64)?;
+        use std::io::Seek;
+        state.seek(std::io::SeekFrom::End(0))?;
+    }
+    let mut done = Done::default();
+    for block in blocks.iter().map(|block| u32::from_be_bytes(*block)) {
+        if block < max {
+            done.insert(block);
+        }
+    }
+    Ok(Some(done))
+}
+
+/// The longest list of blocks that is read.
+const MAX_STATE: u64 = 4 * (1 << 24) + 1024;

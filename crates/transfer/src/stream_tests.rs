@@ -1,0 +1,464 @@
+//! Tests of byte streams in order, and of live streams.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use contract::{EndpointId, Random};
+use units::{Duration, Time};
+
+use super::testing::{CALM, End, Folder, GAP, ROUGH, Taken, Weather, carry, content};
+use super::*;
+use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Status};
+
+const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
+
+// ---- byte streams
+
+/// Carries a byte stream as a windowed machine does: up to a window of segments at a time, each lost, doubled or reordered, again and again until
+/// it has arrived. Ends when the source is done, or after this many rounds of a millisecond, the first of which is `from`.
+fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds: u64) {
+    const SEGMENT: u64 = 1000;
+    let mut random = Random::new(from, "transfer", "segments");
+    let (mut there, mut acknowledged) = (BTreeMap::<u64, u64>::new(), 0);
+    let mut now = Time::ZERO + Duration::from_millis(from);
+    let mut message = [0; MAX_MESSAGE_BYTES];
+    source.on_join(EndpointId(1));
+    sink.on_open();
+    for _ in 0..rounds {
+        for _ in 0..4 {
+            let length = sink.speak(now, &mut message);
+            if length > 0 && random.uniform(0.0, 1.0) < 0.7 {
+                source.on_message(EndpointId(1), now, &message[..length]);
+            }
+        }
+        let ready = source.ready(now);
+        let mut segments: Vec<u64> = (acknowledged..ready).step_by(SEGMENT as usize).take(40).collect();
+        for at in 0..segments.len() {
+            let other = (random.uniform(0.0, segments.len() as f64) as usize).min(segments.len() - 1);
+            segments.swap(at, other);
+        }
+        for seq in segments {
+            let mut bytes = vec![0; (ready - seq).min(SEGMENT) as usize];
+            source.read(seq, &mut bytes);
+            for _ in 0..2 {
+                if random.uniform(0.0, 1.0) < 0.5 && sink.write(seq, &bytes) {
+                    there.insert(seq, seq + bytes.len() as u64);
+                }
+            }
+        }
+        while let Some((_, end)) =
+            there.range(..=acknowledged).next_back().filter(|(_, end)| **end > acknowledged)
+        {
+            acknowledged = *end;
+        }
+        sink.on_contiguous(acknowledged, now);
+        source.on_acknowledged(acknowledged);
+        now += Duration::from_millis(1);
+        if source.status() != Status::Going {
+            return;
+        }
+    }
+}
+
+fn file_bytes(folder: &Folder, bytes: &[u8]) -> (BlockSource, Manifest) {
+    let (path, tally) = (folder.file("source.bin", bytes), Arc::new(Tally::default()));
+    let (store, manifest) = FileStore::open(&path, "film.bin", 1000, &tally, &|| true)
+        .expect("the file is there")
+        .expect("nobody said stop");
+    (BlockSource::new(store, &manifest, tally), manifest)
+}
+
+/// A receiver of a file.
+fn blocks(manifest: &Manifest, into: Destination) -> (BlockSink, Arc<Tally>) {
+    let tally = Arc::new(Tally::default());
+    (BlockSink::new(manifest.clone(), into, 1 << 20, Arc::clone(&tally)), tally)
+}
+
+fn folder_of(to: &Folder) -> Destination {
+    Destination::Folder { path: to.0.clone(), name: None, replace: false, me: None }
+}
+
+fn open(manifest: &Manifest, into: Destination) -> (Reassembly, Arc<Tally>) {
+    let tally = Arc::new(Tally::default());
+    let reassembly = Reassembly::open(manifest.clone(), into, 1 << 20, Arc::clone(&tally));
+    (reassembly.expect("there is room"), tally)
+}
+
+#[test]
+fn a_file_arrives_in_order_whatever_its_length() {
+    for length in [0, 1, 999, 1000, 1001, 700_000] {
+        let (from, to, bytes) = (Folder::new(), Folder::new(), content(length));
+        let (mut source, manifest) = file_bytes(&from, &bytes);
+        let (mut sink, tally) = blocks(&manifest, folder_of(&to));
+        flow(&mut source, &mut sink, 0, 5000);
+        assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{length} bytes");
+        assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
+        assert_eq!(to.names(), ["film.bin"]);
+        assert_eq!(tally.snapshot().done, length as u64);
+    }
+}
+
+#[test]
+fn a_receiver_that_was_killed_and_one_that_was_only_lost_go_on() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(2_000_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    let (mut killed, _) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut killed, 0, 100);
+    assert_eq!(killed.status(), Status::Going);
+    drop(killed);
+    let (mut again, tally) = blocks(&manifest, folder_of(&to));
+    // the same receiver, in two sessions
+    flow(&mut source, &mut again, 0, 60);
+    assert_eq!(again.status(), Status::Going);
+    flow(&mut source, &mut again, 60, 5000);
+    assert_eq!((source.status(), again.status()), (Status::Whole, Status::Whole));
+    let resumed = tally.snapshot().resumed;
+    assert!(resumed > 0 && resumed % 256_000 == 0, "whole blocks: {resumed}");
+    assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
+}
+
+#[test]
+fn what_a_program_writes_arrives_as_it_was_written() {
+    for length in [0, 1, 16_384, 16_385, 300_000] {
+        for to_file in [false, true] {
+            let (to, bytes, taken) = (Folder::new(), content(length), Taken::default());
+            let from = Box::new(Cursor::new(bytes.clone()));
+            let (mut source, manifest) = Bytes::of_pipe(from, "film.bin", 5, Arc::default());
+            let into = if to_file { folder_of(&to) } else { Destination::Pipe(Box::new(taken.clone())) };
+            let (mut sink, tally) = open(&manifest, into);
+            // the reading and the writing thread run by themselves
+            for turn in 0..1000 {
+                flow(&mut source, &mut sink, 500 * turn, 500);
+                if source.status() != Status::Going {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+            assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{length}");
+            let got = if to_file {
+                std::fs::read(to.0.join("film.bin")).expect("it arrived")
+            } else {
+                taken.bytes()
+            };
+            assert_eq!(got, bytes);
+            assert_eq!(tally.snapshot().total, length as u64);
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_begins_anew_when_the_beginning_is_gone_is_told_so() {
+    let (bytes, sent) = (content(5_000_000), Arc::new(Tally::default()));
+    let (mut source, manifest) = Bytes::of_memory(&bytes, "film.bin", 5, Arc::clone(&sent));
+    let (mut first, _) = open(&manifest, Destination::Pipe(Box::new(Taken::default())));
+    source.on_join(EndpointId(1));
+    source.on_message(EndpointId(1), Time::ZERO, &nothing_yet(&mut first));
+    // too few rounds for all of it
+    flow(&mut source, &mut first, 1, 100);
+    assert_eq!(source.status(), Status::Going);
+    assert!(sent.snapshot().done > 0, "the beginning was acknowledged, and is not kept");
+    drop(first);
+    let (mut second, _) = open(&manifest, Destination::Pipe(Box::new(Taken::default())));
+    flow(&mut source, &mut second, 0, 1000);
+    assert!(
+        matches!(source.status(), Status::Failed(why) if why.contains("beginning of the stream was gone"))
+    );
+}
+
+/// A receiver's first message.
+fn nothing_yet(sink: &mut Reassembly) -> Vec<u8> {
+    let mut message = [0; MAX_MESSAGE_BYTES];
+    sink.on_open();
+    let length = sink.speak(Time::ZERO, &mut message);
+    message[..length].to_vec()
+}
+
+/// Changes a byte of the stream when it is read for the first time.
+struct Spoils(BlockSource, Vec<u64>);
+
+impl ByteSource for Spoils {
+    fn ready(&mut self, now: Time) -> u64 {
+        self.0.ready(now)
+    }
+    fn end(&self) -> Option<u64> {
+        self.0.end()
+    }
+    fn read(&mut self, offset: u64, room: &mut [u8]) {
+        self.0.read(offset, room);
+        for at in &self.1 {
+            if let Some(byte) = at.checked_sub(offset).and_then(|at| room.get_mut(at as usize)) {
+                *byte ^= 1;
+            }
+        }
+    }
+    fn on_acknowledged(&mut self, offset: u64) {
+        self.0.on_acknowledged(offset);
+    }
+    fn on_join(&mut self, peer: EndpointId) {
+        self.0.on_join(peer);
+    }
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        self.0.on_message(from, now, message);
+    }
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+}
+
+/// Of a file of three blocks: a byte of its hashes, of the first block, and of the last.
+#[test]
+fn wrong_blocks_are_thrown_away_and_sent_again() {
+    for at in [vec![10], vec![1000], vec![110, 2000, 600_000], vec![10, 300_000]] {
+        for to_pipe in [false, true] {
+            let (from, to, bytes, taken) = (Folder::new(), Folder::new(), content(700_000), Taken::default());
+            let (source, manifest) = file_bytes(&from, &bytes);
+            let into = if to_pipe { Destination::Pipe(Box::new(taken.clone())) } else { folder_of(&to) };
+            let (mut sink, tally) = blocks(&manifest, into);
+            let mut source = Spoils(source, at.clone());
+            for turn in 0..100 {
+                flow(&mut source, &mut sink, 1000 * turn, 1000);
+                if source.status() != Status::Going {
+                    break;
+                }
+                source.1.clear();
+                std::thread::yield_now();
+            }
+            assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{at:?}");
+            let got = if to_pipe {
+                taken.bytes()
+            } else {
+                std::fs::read(to.0.join("film.bin")).expect("it arrived")
+            };
+            assert_eq!(got, bytes, "{at:?}");
+            assert!(tally.snapshot().spoilt > 0, "{at:?}");
+        }
+    }
+}
+
+/// A receiver that has a part says so before the first block is sent, and what is wrong on disk is sent, too.
+#[test]
+fn a_resume_sends_about_what_is_lacking() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(3_000_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    let (mut killed, _) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut killed, 0, 180);
+    assert_eq!(killed.status(), Status::Going);
+    drop(killed);
+    let part = to.0.join("film.bin.thalweg-part");
+    let mut left = std::fs::read(&part).expect("it is there");
+    left[300_000] ^= 1;
+    std::fs::write(&part, left).expect("it is changed");
+    let (mut source, _) = file_bytes(&from, &bytes);
+    let (mut again, tally) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut again, 0, 5000);
+    assert_eq!((source.status(), again.status()), (Status::Whole, Status::Whole));
+    assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
+    let told = tally.snapshot();
+    assert!(told.resumed >= 512_000 && told.spoilt == 1, "{told:?}");
+    // twelve blocks with their numbers, and a block of hashes
+    let sent = source.ready(Time::ZERO);
+    assert!(sent <= 3_000_000 - told.resumed + 13 * 4 + 12 * 32, "{sent} bytes of stream");
+}
+
+#[test]
+fn a_file_that_changes_after_it_was_read_is_noticed_by_the_sender() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(10_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    let mut changed = bytes.clone();
+    changed[5000] ^= 1;
+    from.file("source.bin", &changed);
+    let (mut sink, tally) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut sink, 0, 1000);
+    assert!(matches!(source.status(), Status::Failed(why) if why.contains("changed while it was sent")));
+    assert_eq!((sink.status(), tally.snapshot().spoilt), (Status::Going, 1));
+    assert!(!to.0.join("film.bin").exists());
+}
+
+#[test]
+fn a_file_that_became_shorter_is_noticed_by_the_sender() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(100_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    from.file("source.bin", &bytes[..50_000]);
+    let (mut sink, _) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut sink, 0, 1000);
+    assert!(matches!(source.status(), Status::Failed(why) if why.contains("became shorter")));
+}
+
+#[test]
+fn segments_beyond_the_ring_are_not_kept() {
+    let (from, to) = (Folder::new(), Folder::new());
+    let (_, manifest) = file_bytes(&from, &content(10_000_000));
+    let (mut sink, _) = blocks(&manifest, folder_of(&to));
+    assert!(sink.write(1 << 20, &[0; 1000]));
+    assert!(!sink.write(1 << 21, &[0; 1000]));
+    assert!(sink.write(0, &[0; 1000]));
+}
+
+// ---- live streams
+
+/// A program whose pieces come through a channel.
+struct Program(Receiver<Vec<u8>>);
+
+impl Read for Program {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let Ok(piece) = self.0.recv() else { return Ok(0) };
+        into[..piece.len()].copy_from_slice(&piece);
+        Ok(piece.len())
+    }
+}
+
+/// Numbers as a program's pieces, and the result as numbers again.
+fn pieces(count: u64) -> Vec<Vec<u8>> {
+    (0..count).map(|number| number.to_be_bytes().to_vec()).collect()
+}
+
+fn numbers(taken: &Taken) -> Vec<u64> {
+    let bytes = taken.bytes();
+    bytes.as_chunks::<8>().0.iter().map(|piece| u64::from_be_bytes(*piece)).collect()
+}
+
+/// A live stream of this many pieces over such a network.
+fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Snapshot, Snapshot, Status) {
+    let (to_thread, from_program) = channel();
+    for piece in pieces(count) {
+        to_thread.send(piece).expect("the program is there");
+    }
+    drop(to_thread);
+    let (sent, got, taken) = (Arc::new(Tally::default()), Arc::new(Tally::default()), Taken::default());
+    let mut source =
+        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
+    let mut sink = Playout::new(Box::new(taken.clone()), Arc::clone(&got));
+    let mut status = Status::Going;
+    // the threads run by themselves
+    for _ in 0..200 {
+        let ends = &mut [End { sink: &mut sink, weather, here: ALWAYS }];
+        status = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(5)).status;
+        if status != Status::Going {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    (numbers(&taken), sent.snapshot(), got.snapshot(), status)
+}
+
+#[test]
+fn over_a_calm_network_a_live_stream_comes_out_as_it_went_in() {
+    let (numbers, sent, got, status) = live(200, CALM, Duration::from_secs(1));
+    assert_eq!(status, Status::Whole);
+    assert_eq!(numbers, (0..200).collect::<Vec<_>>());
+    assert_eq!((sent.sent[0], sent.sent[2], got.late, got.dropped), (200, 0, 0, 0));
+}
+
+#[test]
+fn what_is_lost_is_asked_for_again_while_there_is_time() {
+    let (numbers, sent, got, status) = live(200, ROUGH, Duration::from_secs(2));
+    assert_eq!(status, Status::Whole);
+    assert_eq!(numbers, (0..200).collect::<Vec<_>>());
+    assert!(sent.sent[2] >= 10, "a tenth came again: {:?}", sent.sent);
+    assert_eq!((got.late, got.dropped), (0, 0));
+}
+
+#[test]
+fn where_there_is_no_time_the_order_is_kept_and_gaps_are_counted() {
+    // a way there takes 10 ms, so nothing can come again within 15
+    let weather = Weather { loss: 0.2, ..CALM };
+    let (numbers, _, got, status) = live(200, weather, Duration::from_millis(15));
+    assert_eq!(status, Status::Whole);
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+    assert!(numbers.len() < 195, "a fifth was lost");
+    assert_eq!(numbers.len() as u64 + got.late + got.dropped, 200);
+}
+
+#[test]
+fn what_became_too_old_at_the_source_is_not_sent() {
+    let (to_thread, from_program) = channel();
+    let tally = Arc::new(Tally::default());
+    let deadline = Duration::from_millis(100);
+    let mut source =
+        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&tally));
+    for piece in pieces(50) {
+        to_thread.send(piece).expect("the thread is there");
+    }
+    drop(to_thread);
+    use crate::Payload;
+    source.on_join(EndpointId(1));
+    // all is read at the beginning, however long that takes the thread
+    while !source_has_read(&mut source) {
+        std::thread::yield_now();
+    }
+    let (mut room, mut now, mut last) = ([0; 200], Time::ZERO, 0);
+    // one packet in 10 ms: a tenth of them is in time
+    for seq in 0..100 {
+        let length = source.fill(seq, now, &mut room);
+        if let Some(messages::Content::Chunk { last: true, bytes, .. }) =
+            messages::read_content(&room[..length])
+        {
+            last = u64::from_be_bytes(*bytes.first_chunk().expect("eight bytes"));
+        }
+        now += GAP * 100;
+    }
+    let told = tally.snapshot();
+    assert!((9..=11).contains(&told.sent[0]), "{:?}", told.sent);
+    assert_eq!(told.sent[0] + told.dropped, 50);
+    assert_eq!(last, told.dropped, "the receiver is told how many");
+}
+
+/// The second of two receivers is not there when the first pieces leave. It says how many it lacks.
+#[test]
+fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
+    let (to_thread, from_program) = channel();
+    // so long that no thread is too slow
+    let deadline = Duration::from_secs(100);
+    let mut source =
+        LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::default());
+    for piece in pieces(2000) {
+        to_thread.send(piece).expect("the thread is there");
+    }
+    drop(to_thread);
+    while !source_has_read(&mut source) {
+        std::thread::yield_now();
+    }
+    let tallies = [Arc::new(Tally::default()), Arc::new(Tally::default())];
+    let taken = [Taken::default(), Taken::default()];
+    let mut sinks = [0, 1].map(|n| Playout::new(Box::new(taken[n].clone()), Arc::clone(&tallies[n])));
+    let [first, second] = &mut sinks;
+    let late = Time::ZERO + Duration::from_millis(50);
+    let mut ends = [
+        End { sink: first, weather: CALM, here: ALWAYS },
+        End { sink: second, weather: CALM, here: late..Time::NEVER },
+    ];
+    let passage = carry(&mut source, &mut ends, 200, Time::ZERO + Duration::from_secs(90));
+    assert_eq!(passage.status, Status::Whole);
+    let [whole, rest] = [0, 1].map(|n| (numbers(&taken[n]), tallies[n].snapshot()));
+    assert_eq!((whole.0.len(), whole.1.missed), (2000, 0));
+    // one in 100 µs, some of them announcements, and those that were under way
+    assert!((350..=500).contains(&rest.1.missed), "{}", rest.1.missed);
+    assert_eq!(rest.0, (rest.1.missed..2000).collect::<Vec<_>>());
+    assert_eq!((rest.1.late, rest.1.dropped), (0, 0));
+}
+
+fn source_has_read(source: &mut LiveStream) -> bool {
+    use crate::Payload;
+    source.ready(Time::ZERO);
+    source.has_ended()
+}
+
+#[test]
+fn a_live_stream_is_not_taken_for_a_file() {
+    let (to, (to_thread, from_program)) = (Folder::new(), channel());
+    to_thread.send(vec![1]).expect("the program is there");
+    let mut source = LiveStream::new(
+        Box::new(Program(from_program)),
+        "live",
+        1,
+        200,
+        Duration::from_secs(1),
+        Arc::default(),
+    );
+    let mut sink = Collector::new(folder_of(&to), Arc::default());
+    let ends = &mut [End { sink: &mut sink, weather: CALM, here: ALWAYS }];
+    let passage = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(2));
+    assert!(matches!(passage.status, Status::Failed(why) if why.contains("a live stream, not a file")));
+}
