@@ -26,7 +26,9 @@ LEFT = {
     "live": {"units", "contract", "wire", "stack", "schemes", "driver", "transfer"},
     "thalweg-quic": {"units", "contract", "schemes"},
     "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "driver", "transfer", "live"},
-    "stack-quinn": {"units", "contract", "thalweg-quic"},
+    "stack-shared": {"units", "contract"},
+    "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
+    "stack-quinn": {"contract", "stack-shared", "thalweg-quic"},
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
     "python": {
@@ -39,7 +41,12 @@ LEFT = {
 
 # Tests may look to the right: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests
 # of `lab`, so that the tests of a scheme are built without it.
-TESTS_LEFT = {"stack": {"schemes"}, "emulate": {"lab"}, "stack-quinn": {"sim", "stack"}}
+TESTS_LEFT = {
+    "stack": {"schemes"},
+    "emulate": {"lab"},
+    "stack-noq": {"units", "sim", "stack", "stack-quinn"},
+    "stack-quinn": {"units", "sim", "stack"},
+}
 
 # Outside libraries below `lab`: few, and each for a reason that stands here.
 SMALL = {
@@ -62,8 +69,9 @@ KEPT = {
     "tun": {"emulate"},
     "nix": {"driver", "transfer", "emulate", "live", "benches"},
     "blake3": {"transfer", "live"},
-    "x25519": {"live", "stack-quinn"},
+    "x25519": {"live", "stack-shared"},
     "raptorq": {"transfer"},
+    "noq": {"thalweg-quic", "stack-noq"},
     "quinn": {"driver", "thalweg-quic", "stack-quinn"},
     "socket2": {"driver"},
     "getrandom": {"driver", "live"},

@@ -1,19 +1,17 @@
-//! A [`CongestionControl`] as a controller of quinn-proto.
+//! A [`CongestionControl`] driven by what QUIC stacks tell a controller: departures, acknowledged packets, ends of ACK frames, congestion.
 
-use std::any::Any;
+use std::fmt;
 use std::time::{Duration as StdDuration, Instant};
 
 use contract::{
     Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, EndpointId, FlowId, Label, Meter,
     NodeId, Outputs, Random, Sent, Setup,
 };
-use quinn_proto::RttEstimator;
-use quinn_proto::congestion::{self, ControllerMetrics};
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::delivery::{Frame, Sampler};
 
-/// The congestion control of one path, for quinn.
+/// The congestion control of one path. The traits of quinn and noq are implemented for it; another stack can call its methods.
 pub struct Controller<C> {
     law: C,
     driven: Driven,
@@ -24,11 +22,15 @@ pub struct Controller<C> {
     /// Payload of a datagram now.
     mtu: u64,
     in_segments: bool,
-    initial_window: u64,
+    /// What the law permits now.
     window: u64,
+    /// The same as the window alone of a stack that does not ask for a rate: at most a round trip at the law's rate.
+    window_at_rate: u64,
+    /// `window` and `window_at_rate` at the start.
+    initial: (u64, u64),
     /// Packets of the ACK frame that is being read.
     frame: Vec<(Time, u64)>,
-    /// The last word of quinn on whether it lacked data.
+    /// The last word of the stack on whether it lacked data.
     app_limited: bool,
     in_flight: u64,
     rtt: Rtt,
@@ -38,6 +40,8 @@ pub struct Controller<C> {
     /// When the last episode began.
     recovery_began: Option<Time>,
     last_sent: Option<Time>,
+    /// The last call.
+    now: Time,
     /// For laws that ask for it only.
     sampler: Option<Box<Sampler>>,
 }
@@ -72,8 +76,8 @@ struct Rtt {
 
 impl<C: Clone> Clone for Controller<C> {
     fn clone(&self) -> Self {
-        let Self { epoch, segment, mtu, initial_window, window, app_limited, in_flight, rtt, .. } = *self;
-        let Self { in_segments, newest_acked, round_began, recovery_began, last_sent, .. } = *self;
+        let Self { epoch, segment, mtu, initial, window, window_at_rate, app_limited, in_flight, .. } = *self;
+        let Self { in_segments, rtt, newest_acked, round_began, recovery_began, last_sent, now, .. } = *self;
         Self {
             law: self.law.clone(),
             driven: self.driven.clone(),
@@ -81,8 +85,9 @@ impl<C: Clone> Clone for Controller<C> {
             segment,
             mtu,
             in_segments,
-            initial_window,
             window,
+            window_at_rate,
+            initial,
             frame: self.frame.clone(),
             app_limited,
             in_flight,
@@ -91,8 +96,15 @@ impl<C: Clone> Clone for Controller<C> {
             round_began,
             recovery_began,
             last_sent,
+            now,
             sampler: self.sampler.clone(),
         }
+    }
+}
+
+impl<C> fmt::Debug for Controller<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller").field("window", &self.window).finish_non_exhaustive()
     }
 }
 
@@ -105,8 +117,9 @@ impl<C: CongestionControl> Controller<C> {
             segment,
             mtu: segment,
             in_segments,
-            initial_window: 0,
             window: 0,
+            window_at_rate: 0,
+            initial: (0, 0),
             frame: Vec::new(),
             app_limited: false,
             in_flight: 0,
@@ -115,11 +128,12 @@ impl<C: CongestionControl> Controller<C> {
             round_began: Time::ZERO,
             recovery_began: None,
             last_sent: None,
+            now: Time::ZERO,
             sampler: law.samples_delivery().then(Box::default),
             law,
         };
         controller.read_allowance();
-        controller.initial_window = controller.window;
+        controller.initial = (controller.window, controller.window_at_rate);
         controller
     }
 
@@ -131,6 +145,12 @@ impl<C: CongestionControl> Controller<C> {
     /// `now` by the law's clock.
     fn time(&self, now: Instant) -> Time {
         Time::ZERO + duration(now.saturating_duration_since(self.epoch))
+    }
+
+    /// The same of a call.
+    fn clock(&mut self, now: Instant) -> Time {
+        self.now = self.time(now);
+        self.now
     }
 
     /// Bytes of the path as bytes of the law, whose segment does not change.
@@ -151,9 +171,10 @@ impl<C: CongestionControl> Controller<C> {
         // W ≤ R·srtt
         let paced =
             if rate == Rate::UNLIMITED { u64::MAX } else { rate.bytes_in(self.rtt.smoothed).as_u64() };
-        let permitted = window.as_u64().min(paced);
         // kMinimumWindow = 2 * max_datagram_size                                        [RFC9002 §7.2]
-        self.window = scale(permitted, self.mtu, self.segment).max(2 * self.mtu);
+        let of_path = |bytes| scale(bytes, self.mtu, self.segment).max(2 * self.mtu);
+        self.window = of_path(window.as_u64());
+        self.window_at_rate = of_path(window.as_u64().min(paced));
     }
 
     /// Calls the law with each packet of an ACK frame, in the order in which they left.
@@ -231,13 +252,11 @@ impl<C: CongestionControl> Controller<C> {
     }
 }
 
-impl<C: CongestionControl + Clone + Send + Sync + 'static> congestion::Controller for Controller<C> {
-    fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
-        // quinn gives a batch of datagrams at once; acknowledgements alone are not in flight
-        if bytes < SMALLEST_DATA {
-            return;
-        }
-        let now = self.time(now);
+/// What a stack tells. Instants do not decrease.
+impl<C: CongestionControl> Controller<C> {
+    /// A batch of datagrams with `bytes` in all leaves.
+    pub fn sent(&mut self, now: Instant, bytes: u64) {
+        let now = self.clock(now);
         self.check_silence(now);
         self.check_timer(now);
         if let Some(sampler) = &mut self.sampler {
@@ -260,19 +279,28 @@ impl<C: CongestionControl + Clone + Send + Sync + 'static> congestion::Controlle
         self.read_allowance();
     }
 
-    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        let (sent, now) = (self.time(sent), self.time(now));
+    /// An ACK frame acknowledges a packet that left at `sent`; `smoothed` is the stack's estimate of the round-trip time before the frame.
+    pub fn acked(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        app_limited: bool,
+        smoothed: StdDuration,
+    ) {
+        let (sent, now) = (self.time(sent), self.clock(now));
         self.app_limited = app_limited;
         self.frame.push((sent, bytes));
-        // quinn takes the sample of a frame after it: before the first, its estimate is a constant
+        // before the first sample, the stack's estimate is a constant
         self.rtt.smoothed = match self.newest_acked {
             None => now.saturating_since(sent),
-            Some(_) => duration(rtt.get()),
+            Some(_) => duration(smoothed),
         };
     }
 
-    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
-        let now = self.time(now);
+    /// The ACK frame ends.
+    pub fn frame_ended(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
+        let now = self.clock(now);
         self.app_limited = app_limited;
         self.check_timer(now);
         self.tell_acks(in_flight, now);
@@ -282,20 +310,15 @@ impl<C: CongestionControl + Clone + Send + Sync + 'static> congestion::Controlle
         self.read_allowance();
     }
 
-    fn on_congestion_event(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        is_persistent_congestion: bool,
-        lost_bytes: u64,
-    ) {
-        let (now, sent) = (self.time(now), self.time(sent));
+    /// Packets are lost, or with `lost_bytes` of zero marked; the newest of them left at `sent`.
+    pub fn congested(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
+        let (now, sent) = (self.clock(now), self.time(sent));
         self.check_timer(now);
         let first = !self.recovers(sent);
         if first {
             self.recovery_began = Some(now);
         }
-        let cause = match (is_persistent_congestion, lost_bytes) {
+        let cause = match (persistent, lost_bytes) {
             (true, _) => Cause::Timeout,
             (false, 0) => Cause::Mark,
             (false, _) => Cause::Loss,
@@ -311,40 +334,46 @@ impl<C: CongestionControl + Clone + Send + Sync + 'static> congestion::Controlle
         self.read_allowance();
     }
 
-    fn on_mtu_update(&mut self, new_mtu: u16) {
+    /// Nothing was lost in the last episode.
+    pub fn nothing_lost(&mut self) {
+        self.law.on_spurious(&mut self.driven.cx(self.now));
+        self.read_allowance();
+    }
+
+    /// Path MTU discovery found another maximum.
+    pub fn mtu_changed(&mut self, new_mtu: u16) {
         self.mtu = new_mtu.into();
         if !self.in_segments {
             self.segment = self.mtu;
         }
         self.read_allowance();
     }
+}
 
-    /// One byte more than may be in flight: quinn sends only while less than the window would be.
-    fn window(&self) -> u64 {
-        self.window.saturating_add(1)
+/// What a stack asks.
+impl<C: CongestionControl> Controller<C> {
+    /// The window of the law, in bytes, and its first value.
+    #[must_use]
+    pub const fn windows(&self) -> (u64, u64) {
+        (self.window, self.initial.0)
     }
 
-    fn metrics(&self) -> ControllerMetrics {
+    /// The same, at most a round trip at the rate of the law.
+    #[must_use]
+    pub const fn windows_at_rate(&self) -> (u64, u64) {
+        (self.window_at_rate, self.initial.1)
+    }
+
+    /// Slow-start threshold in bytes, if there is one.
+    pub fn threshold(&self) -> Option<u64> {
         let threshold = self.law.ssthresh();
+        (threshold != Bytes::UNLIMITED).then(|| scale(threshold.as_u64(), self.mtu, self.segment))
+    }
+
+    /// The rate of the law in bits per second, if it has one.
+    pub fn rate_bps(&self) -> Option<u64> {
         let rate = self.law.allowance().rate;
-        let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window;
-        metrics.ssthresh =
-            (threshold != Bytes::UNLIMITED).then(|| scale(threshold.as_u64(), self.mtu, self.segment));
-        metrics.pacing_rate = (rate != Rate::UNLIMITED).then(|| scale(rate.as_bps(), self.mtu, self.segment));
-        metrics
-    }
-
-    fn clone_box(&self) -> Box<dyn congestion::Controller> {
-        Box::new(self.clone())
-    }
-
-    fn initial_window(&self) -> u64 {
-        self.initial_window.saturating_add(1)
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
+        (rate != Rate::UNLIMITED).then(|| scale(rate.as_bps(), self.mtu, self.segment))
     }
 }
 
@@ -362,20 +391,16 @@ fn duration(span: StdDuration) -> Duration {
 
 /// Round-trip time before the first sample [RFC9002 §6.2.2].
 const INITIAL_RTT: Duration = Duration::from_millis(333);
-/// Datagrams below this size carry acknowledgements only, and are not in flight.
-const SMALLEST_DATA: u64 = 100;
 
 #[cfg(test)]
-mod tests {
-    use quinn_proto::congestion::Controller as _;
-
+pub(crate) mod tests {
     use super::*;
 
     /// Permits what it is told to, and notes what happens.
     #[derive(Clone)]
-    struct Recorder {
+    pub(crate) struct Recorder {
         allowance: Allowance,
-        notes: Vec<(&'static str, u64)>,
+        pub(crate) notes: Vec<(&'static str, u64)>,
     }
 
     impl CongestionControl for Recorder {
@@ -400,15 +425,19 @@ mod tests {
             self.notes.push(("sent", sent.bytes.as_u64()));
         }
 
+        fn on_spurious(&mut self, cx: &mut Cx<'_>) {
+            self.notes.push(("spurious", cx.now().saturating_since(Time::ZERO).as_nanos() / 1_000_000));
+        }
+
         fn on_idle(&mut self, idle: Duration, _cx: &mut Cx<'_>) {
             self.notes.push(("idle", idle.as_nanos() / 1_000_000));
         }
     }
 
-    fn controller(allowance: Allowance) -> (Controller<Recorder>, impl Fn(u64) -> Instant) {
+    pub(crate) fn controller(allowance: Allowance) -> (Controller<Recorder>, impl Fn(u64) -> Instant) {
         #[expect(
             clippy::disallowed_methods,
-            reason = "quinn takes instants; the tests use their differences only"
+            reason = "stacks take instants; the tests use their differences only"
         )]
         let epoch = Instant::now();
         let segment = Bytes::new(1200);
@@ -423,14 +452,14 @@ mod tests {
     #[test]
     fn an_episode_lasts_until_a_later_packet_is_lost() {
         let (mut controller, at) = controller(Allowance::window(Bytes::new(12_000)));
-        controller.on_sent(at(0), 2400, 1);
-        controller.on_congestion_event(at(100), at(0), false, 1200);
+        controller.sent(at(0), 2400);
+        controller.congested(at(100), at(0), false, 1200);
         // it left before the episode began
-        controller.on_congestion_event(at(110), at(90), false, 1200);
-        controller.on_sent(at(120), 1200, 2);
-        controller.on_congestion_event(at(220), at(120), false, 0);
-        controller.on_sent(at(230), 1200, 3);
-        controller.on_congestion_event(at(900), at(230), true, 2400);
+        controller.congested(at(110), at(90), false, 1200);
+        controller.sent(at(120), 1200);
+        controller.congested(at(220), at(120), false, 0);
+        controller.sent(at(230), 1200);
+        controller.congested(at(900), at(230), true, 2400);
         let expected = [
             ("sent", 1200),
             ("sent", 1200),
@@ -445,34 +474,33 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_is_reported_and_acknowledgements_alone_do_not_end_it() {
+    fn a_silence_is_reported() {
         let (mut controller, at) = controller(Allowance::window(Bytes::new(12_000)));
-        controller.on_sent(at(0), 1200, 1);
-        controller.on_congestion_event(at(100), at(0), false, 1200);
-        controller.on_sent(at(2500), 40, 2);
-        controller.on_sent(at(3000), 1200, 3);
+        controller.sent(at(0), 1200);
+        controller.congested(at(100), at(0), false, 1200);
+        controller.sent(at(3000), 1200);
         // in flight: no silence
-        controller.on_sent(at(9000), 1200, 4);
+        controller.sent(at(9000), 1200);
         assert_eq!(controller.law().notes[2..], [("idle", 3000), ("sent", 1200), ("sent", 1200)]);
     }
 
     #[test]
     fn the_window_keeps_its_segments_when_the_datagrams_grow_and_is_never_below_two() {
         let (mut sixth, _) = controller(Allowance::window(Bytes::new(6 * 1200)));
-        assert_eq!((sixth.window(), sixth.metrics().congestion_window), (7201, 7200));
-        sixth.on_mtu_update(1452);
-        assert_eq!(sixth.window(), 6 * 1452 + 1);
+        assert_eq!((sixth.windows(), sixth.windows_at_rate()), ((7200, 7200), (7200, 7200)));
+        sixth.mtu_changed(1452);
+        assert_eq!(sixth.windows(), (6 * 1452, 7200));
         let (none, _) = controller(Allowance::window(Bytes::ZERO));
-        assert_eq!((none.window(), none.initial_window()), (2401, 2401));
+        assert_eq!(none.windows(), (2400, 2400));
         let (unlimited, _) = controller(Allowance::window(Bytes::UNLIMITED));
-        assert_eq!(unlimited.window(), u64::MAX);
+        assert_eq!(unlimited.windows().0, u64::MAX);
     }
 
     #[test]
     fn a_rate_is_the_window_of_a_round_trip() {
         let (controller, _) = controller(Allowance::rate(Rate::from_mbps(8)));
         // 1 MB/s · 333 ms
-        assert_eq!(controller.window(), 333_001);
-        assert_eq!(controller.metrics().pacing_rate, Some(8_000_000));
+        assert_eq!((controller.windows().0, controller.windows_at_rate().0), (u64::MAX, 333_000));
+        assert_eq!(controller.rate_bps(), Some(8_000_000));
     }
 }

@@ -1,4 +1,5 @@
-//! Congestion controllers of Thalweg's catalogue for QUIC (RFC 9000, 9002): window and rate schemes as [`quinn_proto::congestion::Controller`]s.
+//! Congestion controllers of Thalweg's catalogue for QUIC (RFC 9000, 9002): window and rate schemes as controllers of quinn-proto (feature `quinn`, which
+//! is on by default) and of noq-proto (feature `noq`).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -16,42 +17,87 @@
 //! let cubic = Cubic::new(cubic::Params { hystart: cubic::Ending::Linux, ..Default::default() });
 //! ```
 //!
-//! Where the name of a scheme is known only when the program runs, [`by_name`] makes the configuration.
+//! Where the name of a scheme is known only when the program runs, [`quinn::by_name`] or [`noq::by_name`] makes the configuration.
 //!
 //! # Differences from the schemes over TCP and streams
 //!
-//! - **Units.** A window scheme counts in segments. A segment is the largest UDP payload that the path carries. When quinn finds another maximum, the
+//! - **Units.** A window scheme counts in segments. A segment is the largest UDP payload that the path carries. When the stack finds another maximum, the
 //!   window keeps its number of segments. [`Cvihis`] and [`Tfrc`] count in bytes; their rates include the QUIC header, and not those of UDP and IP.
 //! - **Minimum window.** Two datagrams [RFC9002 §7.2]. The initial window is that of RFC 9002 §7.2 unless the scheme has its own.
 //! - **Acknowledgements.** A window scheme receives each packet of an ACK frame by itself, so that slow start adds the acknowledged bytes
 //!   [RFC9002 §7.3.1].
 //! - **Episodes.** A loss or mark starts one if the packet was sent after the last episode began [RFC9002 §7.3.2]. Persistent congestion is reported
 //!   as a timeout.
-//! - **Rates.** quinn asks a controller for a window only, and paces at 1.25 windows per smoothed round-trip time. A rate *R* therefore becomes the
-//!   window *R* · srtt. The average rate is *R*; bursts are shorter than 2 ms or 10 datagrams, as quinn makes them.
-//! - **Timers.** quinn calls a controller when packets leave and when acknowledgements arrive. A deadline of a scheme is handled by the next of these
+//! - **Rates.** quinn paces by the window that a controller reports, and noq by its rate: see [`quinn`] and [`noq`].
+//! - **Timers.** A stack calls a controller when packets leave and when acknowledgements arrive. A deadline of a scheme is handled by the next of these
 //!   calls.
 //! - **Delays.** QUIC carries no receiver timestamps. Schemes that use one-way delays ([`Ledbat`], [`LedbatPp`], [`TcpLp`], [`Cvihis`]) receive the
 //!   round-trip time in its place, so that queues on the path of the acknowledgements count, too. They are derived from the scheme of that name.
 //! - **Streams with receiver feedback** ([`Cvihis`], [`Tfrc`]). Both parts of the scheme run at the sender: the receiver's part takes each
 //!   acknowledged packet as an arrival, and its feedback costs no packets.
+//! - **Undo.** noq reports losses that were none, and quinn does not.
 //!
 //! Schemes for groups, for named data, and GCC are not here. GCC needs the arrival time of each packet, and an ACK frame has one time for several.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use contract::{CongestionControl, ParamError, ParamTable, ParamValue, Setup};
-use quinn_proto::congestion::{self, ControllerFactory};
 use units::Bytes;
+
+/// The part of a stack's module that does not depend on its traits: factories of its controllers.
+macro_rules! factories {
+    ($stack:ident) => {
+        impl<P: crate::Law> $stack::congestion::ControllerFactory for crate::Config<P> {
+            fn build(
+                self: std::sync::Arc<Self>,
+                now: Instant,
+                current_mtu: u16,
+            ) -> Box<dyn $stack::congestion::Controller> {
+                Box::new(self.controller(now, current_mtu))
+            }
+        }
+
+        /// A configuration whose scheme is known by name only.
+        pub type Factory = std::sync::Arc<dyn $stack::congestion::ControllerFactory + Send + Sync>;
+
+        struct Boxed;
+
+        impl crate::Build for Boxed {
+            type Built = Factory;
+
+            fn build<P: crate::Law>(config: crate::Config<P>) -> Factory {
+                std::sync::Arc::new(config)
+            }
+        }
+
+        /// The scheme called `name` with these parameters and this [seed](crate::Config::seed); `None` if there is no such scheme.
+        ///
+        /// # Errors
+        ///
+        /// A parameter that the scheme does not have, or a value out of its range.
+        pub fn by_name(
+            name: &str,
+            given: &[(String, contract::ParamValue)],
+            seed: u64,
+        ) -> Result<Option<Factory>, contract::ParamError> {
+            crate::find::<Boxed>(name, given, seed)
+        }
+    };
+}
 
 mod controller;
 mod delivery;
+#[cfg(feature = "noq")]
+pub mod noq;
+#[cfg(feature = "quinn")]
+pub mod quinn;
 mod stream;
 
 pub use contract::{self, ParamValue as Value, Scheme};
 pub use controller::Controller;
+#[cfg(feature = "quinn")]
+pub use quinn::by_name;
 pub use schemes;
 pub use stream::AtSender;
 
@@ -121,10 +167,11 @@ impl<P: Law + Default> Default for Config<P> {
     }
 }
 
-impl<P: Law> ControllerFactory for Config<P> {
-    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
-        Box::new(self.controller(now, current_mtu))
-    }
+/// What is made of a configuration whose scheme is known by name only.
+trait Build {
+    type Built;
+
+    fn build<P: Law>(config: Config<P>) -> Self::Built;
 }
 
 /// Ten datagrams, but not more than the larger of 14 720 bytes and two datagrams [RFC9002 §7.2].
@@ -133,7 +180,7 @@ fn initial_window(mtu: u16) -> u64 {
     (10 * mtu).min((2 * mtu).max(14_720))
 }
 
-/// Lists the schemes once: an alias and a [`Law`] for each, [`by_name`] and [`NAMES`].
+/// Lists the schemes once: an alias and a [`Law`] for each, `find` and [`NAMES`].
 macro_rules! laws {
     (window { $($window:ident: $Window:ident,)* } stream { $($stream:ident: $Stream:ident,)* }) => {
         $(
@@ -168,19 +215,15 @@ macro_rules! laws {
         /// Names of the schemes, as in the catalogue.
         pub const NAMES: &[&str] = &[$(stringify!($window),)* $(stringify!($stream),)*];
 
-        /// The scheme called `name` with these parameters and this [seed](Config::seed); `None` if there is no such scheme.
-        ///
-        /// # Errors
-        ///
-        /// A parameter that the scheme does not have, or a value out of its range.
-        pub fn by_name(
+        /// The scheme called `name`; `None` if there is none.
+        fn find<B: Build>(
             name: &str,
             given: &[(String, ParamValue)],
             seed: u64,
-        ) -> Result<Option<Arc<dyn ControllerFactory + Send + Sync>>, ParamError> {
+        ) -> Result<Option<B::Built>, ParamError> {
             Ok(match name {
-                $(stringify!($window) => Some(Arc::new($Window::with(given)?.seed(seed))),)*
-                $(stringify!($stream) => Some(Arc::new($Stream::with(given)?.seed(seed))),)*
+                $(stringify!($window) => Some(B::build($Window::with(given)?.seed(seed))),)*
+                $(stringify!($stream) => Some(B::build($Stream::with(given)?.seed(seed))),)*
                 _ => None,
             })
         }

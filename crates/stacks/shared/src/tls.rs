@@ -5,11 +5,10 @@
 //! `x25519-dalek` here.
 
 use std::cell::Cell;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::Random;
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{
     ActiveKeyExchange, CryptoProvider, GetRandomFailed, SecureRandom, SharedSecret, SupportedKxGroup,
@@ -43,21 +42,20 @@ pub(crate) fn fill(random: &mut Random, bytes: &mut [u8]) {
     }
 }
 
-/// The server's side.
-pub(crate) static SERVER: LazyLock<Arc<QuicServerConfig>> = LazyLock::new(|| {
+/// The server's side, for one server or several.
+pub fn server() -> rustls::ServerConfig {
     let key = signing_key();
     let public = key.public_key().expect("an Ed25519 key has a public half").to_vec();
     let certified = CertifiedKey::new(vec![CertificateDer::from(public)], key);
-    let config = rustls::ServerConfig::builder_with_details(provider(), Arc::new(Epoch))
+    rustls::ServerConfig::builder_with_details(provider(), Arc::new(Epoch))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .expect("the provider has ciphers of TLS 1.3")
         .with_no_client_auth()
-        .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(Arc::new(certified))));
-    Arc::new(QuicServerConfig::try_from(config).expect("the provider has the cipher of Initial packets"))
-});
+        .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(Arc::new(certified))))
+}
 
 /// The client's side. No session is resumed: connections do not know of each other.
-pub(crate) static CLIENT: LazyLock<Arc<QuicClientConfig>> = LazyLock::new(|| {
+pub fn client() -> rustls::ClientConfig {
     let mut config = rustls::ClientConfig::builder_with_details(provider(), Arc::new(Epoch))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .expect("the provider has ciphers of TLS 1.3")
@@ -65,8 +63,8 @@ pub(crate) static CLIENT: LazyLock<Arc<QuicClientConfig>> = LazyLock::new(|| {
         .with_custom_certificate_verifier(Arc::new(Pinned::new()))
         .with_no_client_auth();
     config.resumption = rustls::client::Resumption::disabled();
-    Arc::new(QuicClientConfig::try_from(config).expect("the provider has the cipher of Initial packets"))
-});
+    config
+}
 
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider {

@@ -1,0 +1,67 @@
+//! A controller that passes every call on, and shows it to the [`Tap`]. A module of the crates of quinn and noq, as `connection.rs` beside it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::api::Factory;
+use crate::proto::congestion::{Controller, ControllerFactory};
+use stack_shared::tap::{Shared, Tap};
+
+/// Makes controllers with a tap.
+pub(crate) struct Tapped {
+    pub(crate) inner: Factory,
+    pub(crate) seen: Shared,
+}
+
+impl ControllerFactory for Tapped {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let inner = self.inner.clone().build(now, current_mtu);
+        Box::new(Watched { inner, tap: Tap::new(self.seen.clone()) })
+    }
+}
+
+/// A controller with a tap. The module `api` of each crate implements the trait of its stack.
+pub(crate) struct Watched {
+    pub(crate) inner: Box<dyn Controller>,
+    pub(crate) tap: Tap,
+}
+
+/// The methods of `Controller` that are the same in quinn and noq.
+macro_rules! pass_on {
+    () => {
+        fn on_sent(&mut self, now: Instant, bytes: u64, largest: u64) {
+            self.inner.on_sent(now, bytes, largest);
+        }
+
+        fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+            self.inner.on_end_acks(now, in_flight, app_limited, largest);
+            self.tap.frame_ended(now, in_flight, self.inner.metrics().ssthresh);
+        }
+
+        fn on_mtu_update(&mut self, new_mtu: u16) {
+            self.inner.on_mtu_update(new_mtu);
+        }
+
+        fn window(&self) -> u64 {
+            self.inner.window()
+        }
+
+        fn metrics(&self) -> ControllerMetrics {
+            self.inner.metrics()
+        }
+
+        fn clone_box(&self) -> Box<dyn Controller> {
+            Box::new(Self { inner: self.inner.clone_box(), tap: self.tap.clone() })
+        }
+
+        fn initial_window(&self) -> u64 {
+            self.inner.initial_window()
+        }
+
+        fn into_any(self: Box<Self>) -> Box<dyn Any> {
+            self.inner.into_any()
+        }
+    };
+}
+
+pub(crate) use pass_on;

@@ -1,0 +1,28 @@
+//! QUIC connections of noq-proto (RFC 9000, 9001, 9002) as endpoints of a simulated flow: the sender is a client that uploads to its server.
+//!
+//! noq is a fork of quinn with multipath, NAT traversal and a controller trait of its own. noq-proto is sans-IO: it takes datagrams and instants, and gives
+//! datagrams and deadlines. [`stack_shared`] drives it in virtual time, with every random number from the endpoint's stream. Connections have one path.
+
+mod api;
+#[path = "../../like_quinn/connection.rs"]
+mod connection;
+#[path = "../../like_quinn/tap.rs"]
+mod tap;
+
+use contract::ParamError;
+use noq_proto as proto;
+pub use stack_shared::{Config, Controller, Factory, HEADERS, MIN_MTU};
+pub use thalweg_quic::NAMES;
+
+/// Controllers of noq that a deterministic run can use. Its BBRv3 draws the time of its probes from the operating system: the seed in its configuration
+/// cannot be set from outside of noq.
+pub const OWN: &[&str] = &["cubic", "newreno"];
+
+/// The two ends of a flow, sender first. Each call of a factory begins a new connection.
+///
+/// # Errors
+///
+/// There is no such controller, or the scheme refuses its parameters.
+pub fn ends(config: &Config) -> Result<(Factory, Factory), ParamError> {
+    stack_shared::ends::<connection::End>(config)
+}

@@ -1,0 +1,77 @@
+//! What of quinn's interface differs from that of noq.
+
+use std::any::Any;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use quinn_proto::congestion::{Controller, ControllerMetrics};
+use quinn_proto::{
+    Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator,
+    SendStream, ServerConfig, Transmit,
+};
+use stack_shared::Counters;
+pub(crate) use thalweg_quic::quinn::{Factory, by_name};
+
+use crate::tap::{Watched, pass_on};
+
+pub(crate) const NAME: &str = "quinn";
+
+pub(crate) fn cid_generator(
+    config: &mut EndpointConfig,
+    make: impl Fn() -> Box<dyn ConnectionIdGenerator> + Send + Sync + 'static,
+) {
+    config.cid_generator(make);
+}
+
+pub(crate) fn endpoint(config: EndpointConfig, server: Option<ServerConfig>) -> Endpoint {
+    Endpoint::new(Arc::new(config), server.map(Arc::new), true, None)
+}
+
+pub(crate) fn token_key(key: &[u8; 64]) -> ring::hkdf::Prk {
+    ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, &[]).extract(key)
+}
+
+pub(crate) fn handle(
+    endpoint: &mut Endpoint,
+    now: Instant,
+    from: SocketAddr,
+    ecn: Option<EcnCodepoint>,
+    datagram: BytesMut,
+    buffer: &mut Vec<u8>,
+) -> Option<DatagramEvent> {
+    endpoint.handle(now, from, None, ecn, datagram, buffer)
+}
+
+pub(crate) fn poll_transmit(
+    connection: &mut Connection,
+    now: Instant,
+    max: usize,
+    buffer: &mut Vec<u8>,
+) -> Option<Transmit> {
+    connection.poll_transmit(now, max, buffer)
+}
+
+pub(crate) fn write(stream: &mut SendStream<'_>, content: Bytes) -> Option<usize> {
+    stream.write_chunks(&mut [content]).ok().map(|written| written.bytes)
+}
+
+pub(crate) fn counters(connection: &mut Connection) -> Option<Counters> {
+    let window = connection.congestion_state().metrics().congestion_window;
+    Some(Counters { lost: connection.stats().path.lost_packets, window, srtt: connection.rtt() })
+}
+
+impl Controller for Watched {
+    pass_on! {}
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.inner.on_ack(now, sent, bytes, app_limited, rtt);
+        self.tap.acked(sent);
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
+        self.inner.on_congestion_event(now, sent, persistent, lost_bytes);
+        self.tap.congested(now, sent, lost_bytes, self.inner.metrics().ssthresh);
+    }
+}

@@ -1,0 +1,263 @@
+//! A connection as two sans-IO endpoints of the simulator.
+
+use std::sync::{LazyLock, PoisonError};
+use std::time::{Duration as StdDuration, Instant};
+
+use bytes::{Bytes as Chunk, BytesMut};
+use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label, Packet, Random, Request};
+use units::{Bytes, Time};
+
+use crate::secrets::drawn;
+use crate::tap::Shared;
+use crate::tls::seeded;
+use crate::wire::Wire;
+use crate::{Config, Controller, HEADERS, Secrets, Stack, Transmit, controllers};
+
+/// The sender: a client that opens a stream and uploads.
+pub(crate) struct Client<S> {
+    controller: Controller,
+    peer: Peer<S>,
+    /// Bytes that the application has not given to the stream.
+    left: u64,
+    seen: Shared,
+    /// What was counted: packets declared lost, and episodes.
+    counted: (u64, u64),
+}
+
+/// The receiver: a server that reads the stream.
+pub(crate) struct Server<S>(Peer<S>);
+
+/// What both have.
+struct Peer<S> {
+    to: Destination,
+    out: Wire,
+    inward: Wire,
+    mtu: u64,
+    /// The stack, and random numbers of TLS.
+    stack: Option<(S, Random)>,
+    deadline: Time,
+    running: bool,
+    /// Datagrams that the stack wrote and that were not yet sent.
+    buffer: Vec<u8>,
+}
+
+impl<S: Stack> Client<S> {
+    pub(crate) fn new(config: &Config, to: Destination, out: Wire, inward: Wire) -> Self {
+        Self {
+            controller: config.controller.clone(),
+            peer: Peer::new(config.mtu, to, out, inward),
+            left: config.size.as_u64(),
+            seen: Shared::default(),
+            counted: (0, 0),
+        }
+    }
+
+    fn connect(&mut self, cx: &mut Cx<'_>) {
+        let seed = cx.random().bits();
+        let controllers =
+            controllers::<S>(&self.controller, seed).expect("it was made once when the flow was checked");
+        let first_id = drawn(cx.random());
+        let (seen, now) = (self.seen.clone(), instant(cx.now()));
+        self.peer.begin(cx, |secrets| S::connect(controllers, seen, first_id, secrets, now));
+    }
+
+    /// Gives the stream as much as it takes, and finishes it after the last byte.
+    fn upload(&mut self, cx: &mut Cx<'_>) {
+        let Some((stack, _)) = &mut self.peer.stack else { return };
+        if stack.delivered() {
+            cx.complete();
+            stack.close(instant(cx.now()));
+        }
+        if self.left == 0 || !stack.writable() {
+            return;
+        }
+        while self.left > 0 {
+            let size = usize::try_from(self.left).map_or(CONTENT.len(), |left| left.min(CONTENT.len()));
+            let Some(written) = stack.write(Chunk::from_static(&CONTENT[..size])) else { return };
+            self.left -= written as u64;
+        }
+        stack.finish();
+    }
+
+    fn report(&mut self, cx: &mut Cx<'_>) {
+        let seen = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let copy = *seen;
+            seen.rtt = None;
+            copy
+        };
+        if let Some(rtt) = seen.rtt {
+            cx.measured_rtt(rtt);
+        }
+        let Some(counters) = self.peer.stack.as_mut().and_then(|(stack, _)| stack.counters()) else { return };
+        cx.count(Count::Retransmits, counters.lost - self.counted.0);
+        cx.count(Count::Episodes, seen.episodes - self.counted.1);
+        self.counted = (counters.lost, seen.episodes);
+        if !cx.probing() {
+            return;
+        }
+        cx.probe("window", counters.window as f64);
+        cx.probe("in_flight", seen.in_flight as f64);
+        cx.probe("srtt", counters.srtt.as_secs_f64());
+        if let Some(ssthresh) = seen.ssthresh.filter(|ssthresh| *ssthresh < u64::MAX) {
+            cx.probe("ssthresh", ssthresh as f64);
+        }
+    }
+}
+
+impl<S: Stack> Endpoint for Client<S> {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Start if !self.peer.running => self.connect(cx),
+            Input::Stop => return self.peer.stop(),
+            Input::Packet(packet) => self.peer.receive(packet, cx),
+            Input::App(Request::Send(bytes)) => self.left = self.left.saturating_add(bytes.as_u64()),
+            Input::Start | Input::Timer | Input::Mode(_) => {}
+        }
+        self.peer.expire(cx.now());
+        self.upload(cx);
+        self.peer.transmit(cx);
+        self.report(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.peer.deadline
+    }
+}
+
+impl<S: Stack> Server<S> {
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
+        Self(Peer::new(mtu, to, out, inward))
+    }
+
+    fn listen(&mut self, cx: &mut Cx<'_>) {
+        let token_key = drawn(cx.random());
+        self.0.begin(cx, |secrets| S::listen(token_key, secrets));
+    }
+
+    /// Reads what has arrived.
+    fn read(&mut self, cx: &mut Cx<'_>) {
+        let Some((stack, _)) = &mut self.0.stack else { return };
+        if stack.read(|size| cx.deliver(Bytes::new(size))) {
+            cx.complete();
+        }
+    }
+}
+
+impl<S: Stack> Endpoint for Server<S> {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Start if !self.0.running => self.listen(cx),
+            Input::Stop => return self.0.stop(),
+            Input::Packet(packet) => {
+                if packet.ecn == Ecn::Marked {
+                    cx.count(Count::Marks, 1);
+                }
+                self.0.receive(packet, cx);
+            }
+            Input::Start | Input::Timer | Input::Mode(_) | Input::App(_) => {}
+        }
+        self.0.expire(cx.now());
+        self.read(cx);
+        self.0.transmit(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.0.deadline
+    }
+}
+
+impl<S: Stack> Peer<S> {
+    fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
+        let mtu = mtu.saturating_sub(HEADERS).as_u64();
+        let (stack, deadline, running, buffer) = (None, Time::NEVER, false, Vec::new());
+        Self { to, out, inward, mtu, stack, deadline, running, buffer }
+    }
+
+    fn begin(&mut self, cx: &mut Cx<'_>, make: impl FnOnce(Secrets) -> S) {
+        let secrets = Secrets::draw(cx.random());
+        let mut random = Random::new(cx.random().bits(), "tls", "");
+        let stack = seeded(&mut random, || make(secrets));
+        self.stack = Some((stack, random));
+        self.running = true;
+    }
+
+    /// Falls silent, as a host that is switched off.
+    fn stop(&mut self) {
+        (self.stack, self.running, self.deadline) = (None, false, Time::NEVER);
+    }
+
+    /// A datagram arrived.
+    fn receive(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
+        let Header::Datagram { seq } = packet.header else { return cx.count(Count::Ignored, 1) };
+        let (Some((stack, random)), Some(datagram)) = (&mut self.stack, self.inward.take(seq)) else {
+            return cx.count(Count::Ignored, 1);
+        };
+        self.buffer.clear();
+        let (now, buffer) = (instant(cx.now()), &mut self.buffer);
+        if let Some(answer) = seeded(random, || stack.receive(now, packet.ecn, datagram, buffer)) {
+            self.send(&answer, cx);
+        }
+    }
+
+    /// Handles a deadline that has expired, and passes events between the state machines of the stack.
+    fn expire(&mut self, now: Time) {
+        let Some((stack, random)) = &mut self.stack else { return };
+        if self.deadline <= now {
+            seeded(random, || stack.expire(instant(now)));
+        }
+        stack.exchange();
+    }
+
+    /// Sends what the stack permits now, and asks for its next deadline.
+    fn transmit(&mut self, cx: &mut Cx<'_>) {
+        let now = instant(cx.now());
+        loop {
+            self.buffer.clear();
+            let Some((stack, random)) = &mut self.stack else { return };
+            let buffer = &mut self.buffer;
+            let Some(transmit) = seeded(random, || stack.transmit(now, BATCH, buffer)) else { break };
+            self.send(&transmit, cx);
+        }
+        let deadline = self.stack.as_mut().and_then(|(stack, _)| stack.deadline());
+        self.deadline = deadline.map_or(Time::NEVER, time);
+    }
+
+    /// Sends the datagrams in the buffer.
+    fn send(&mut self, transmit: &Transmit, cx: &mut Cx<'_>) {
+        let ecn = if transmit.ecn { Ecn::Capable } else { Ecn::NotCapable };
+        let each = transmit.each.unwrap_or(transmit.size).max(1);
+        for datagram in self.buffer[..transmit.size].chunks(each) {
+            let size = datagram.len() as u64;
+            // a router that may not fragment it drops it                                [RFC9000 §14]
+            if size <= self.mtu {
+                let seq = self.out.put(BytesMut::from(datagram), cx.now());
+                cx.send(self.to, Bytes::new(size) + HEADERS, ecn, Header::Datagram { seq }, Label::default());
+            }
+        }
+    }
+}
+
+/// Instants of stacks for time zero of every simulation.
+static ORIGIN: LazyLock<Instant> = LazyLock::new(|| {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "stacks take instants of the standard library, and use their differences only"
+    )]
+    Instant::now()
+});
+
+fn instant(at: Time) -> Instant {
+    *ORIGIN + StdDuration::from_nanos(at.as_nanos())
+}
+
+fn time(at: Instant) -> Time {
+    let nanos = at.saturating_duration_since(*ORIGIN).as_nanos();
+    u64::try_from(nanos).map_or(Time::NEVER, Time::from_nanos)
+}
+
+/// What is uploaded.
+static CONTENT: [u8; 1 << 16] = [0; 1 << 16];
+
+/// Datagrams that a stack writes at once, as the drivers of quinn and noq over sockets with segmentation offload.
+const BATCH: usize = 10;
