@@ -32,10 +32,35 @@ LEFT = {
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
     "python": {
-        *("units", "contract", "wire", "stack", "schemes", "sim", "driver", "transfer", "live", "emulate", "lab", "tables"),
+        *(
+            "units",
+            "contract",
+            "wire",
+            "stack",
+            "schemes",
+            "sim",
+            "driver",
+            "transfer",
+            "live",
+            "emulate",
+            "lab",
+            "tables",
+        ),
     },
     "benches": {
-        *("units", "contract", "wire", "stack", "schemes", "sim", "driver", "transfer", "live", "emulate", "lab"),
+        *(
+            "units",
+            "contract",
+            "wire",
+            "stack",
+            "schemes",
+            "sim",
+            "driver",
+            "transfer",
+            "live",
+            "emulate",
+            "lab",
+        ),
     },
 }
 

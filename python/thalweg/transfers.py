@@ -17,8 +17,14 @@ from .errors import TransferError, without_number
 from .keys import Security as Security
 from .keys import key_for
 
+DATAGRAMS = "udp://"
+"""Begins the address of a program that sends or receives a live stream in datagrams."""
+
 PACKET_BYTES = 1428
 """Size of a data packet with all headers, which every Ethernet carries."""
+
+MEDIA_PACKET_BYTES = 1472
+"""The same for a datagram of seven packets of MPEG-TS (1316 bytes), which is a piece of its own then."""
 
 OTHER_KEY = "does not have this key"
 """Part of the reason that an end with another key sends; it is not authenticated, so it is a hint."""
@@ -98,8 +104,8 @@ class Congestion:
     the real-time mode, and everything else in the scheme's default mode, the background mode of CVIHIS."""
     rate: str | None = None
     """Limit of the sending rate, headers included, such as `"20 Mbit/s"`."""
-    packet: int = PACKET_BYTES
-    """Size of a data packet in bytes, all headers included."""
+    packet: int | None = None
+    """Size of a data packet in bytes, all headers included; by default 1428, and 1472 for datagrams of a program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +146,7 @@ def send(
     security: Security | None = None,
     network: Network | None = None,
 ) -> Transfer:
-    """A transfer of a file, or of standard input if `path` is `None`.
+    """A transfer of a file, of standard input if `path` is `None`, or of a live stream that a program sends to `udp://HOST:PORT`.
 
     With a host in `to` it connects, without one it listens. With a `group` it listens, and sends to all receivers that
     connect. `deadline`, such as `"500 ms"`, makes it a live stream: older data are dropped. `name` is sent to the
@@ -154,20 +160,24 @@ def send(
         if family not in (0, kind):
             raise TransferError(f"{address}: a group of the other kind of address than was asked for")
         family = kind
-    _check_capture(network.pcap, path)
+    datagrams = datagrams_of(path)
+    if datagrams is not None and deadline is None:
+        raise TransferError(f"{path}: datagrams have no end", 'they are a live stream: `--deadline "500 ms"`')
+    _check_capture(network.pcap, None if datagrams else path)
     told = {
         **_told(to, network, security, family=family, group=address, interface=interface),
         "group": address,
         "receivers": 1 if group is None else group.receivers,
-        "path": None if path is None else str(path),
-        "name": name or (Path(path).name if path is not None else "stdin"),
+        "path": None if path is None or datagrams else str(path),
+        "datagrams": datagrams,
+        "name": name or ("stdin" if path is None else "live" if datagrams else Path(path).name),
         "scheme": congestion.scheme,
         "params": dict(congestion.params),
         "mode": congestion.mode
         or (None if "mode" in congestion.params else _mode_for(congestion.scheme, live=deadline is not None)),
         "rate": congestion.rate,
         "deadline": deadline,
-        "packet": congestion.packet,
+        "packet": congestion.packet or (MEDIA_PACKET_BYTES if datagrams else PACKET_BYTES),
         "id": secrets.randbits(63),
     }
     transfer = Transfer("send", told)
@@ -220,20 +230,36 @@ def receive(
 ) -> Transfer:
     """A transfer into a folder, which is created if missing, or to standard output if `into` is `None`.
 
+    With `into="udp://HOST:PORT"` it passes a live stream on to a program, each piece in a datagram.
+
     Without a host in `at` it listens, with one it connects. The file gets `name`, or the name that the sender proposes; a
     file of that name is replaced only with `replace`. Raises `TransferError`.
     """
     security, network = security or Security(), network or Network()
     told = _told(at, network, security, family=network.family, interface=network.interface)
-    if into is not None:
+    datagrams = datagrams_of(into)
+    if into is not None and datagrams is None:
         if Path(into).exists() and not Path(into).is_dir():
             raise TransferError(f"{into}: not a folder", "the name of the file in it is said by `--name`")
         try:
             Path(into).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TransferError(f"{into}: {error.strerror}") from error
-    folder = None if into is None else str(into)
-    return Transfer("receive", {**told, "folder": folder, "name": name, "replace": replace})
+    folder = None if into is None or datagrams else str(into)
+    return Transfer(
+        "receive", {**told, "folder": folder, "datagrams": datagrams, "name": name, "replace": replace}
+    )
+
+
+def datagrams_of(place: str | Path | None) -> str | None:
+    """The address in `udp://HOST:PORT`, a program that sends or receives datagrams; `None` for anything else."""
+    if not isinstance(place, str) or not place.startswith(DATAGRAMS):
+        return None
+    host, _, port = place.removeprefix(DATAGRAMS).rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise TransferError(f"{place}: no address and port", "udp://127.0.0.1:5000")
+    address: str = _addresses(host.strip("[]"), port, 0)[0]
+    return address
 
 
 def is_whole(result: dict[str, Any]) -> bool:

@@ -15,7 +15,9 @@ use live::{
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use transfer::{Destination, Identity, Outgoing, Receivers, Source, Tally, Task, keep};
+use transfer::{
+    Destination, FromDatagrams, Identity, Outgoing, Receivers, Source, Tally, Task, ToDatagrams, keep,
+};
 use units::{Duration, Rate, Time, UnitError, UnitText};
 
 /// A transfer, which other threads can observe and control.
@@ -37,9 +39,10 @@ impl Transfer {
     /// Sends data. Returns at the end, with the result as JSON.
     fn send(&self, py: Python<'_>, told: &str) -> PyResult<String> {
         let told = parse(told)?;
-        let source = match text(&told, "path") {
-            Some(path) => Source::File(PathBuf::from(path)),
-            None => Source::Pipe(Box::new(handle(&std::io::stdin())?) as Box<dyn Read + Send>),
+        let source = match (text(&told, "path"), text(&told, "datagrams")) {
+            (Some(path), _) => Source::File(PathBuf::from(path)),
+            (None, Some(at)) => Source::Pipe(Box::new(datagrams_at(at, &told).map_err(PyOSError::new_err)?)),
+            (None, None) => Source::Pipe(Box::new(handle(&std::io::stdin())?) as Box<dyn Read + Send>),
         };
         let scheme = Scheme {
             params: params(&told),
@@ -272,7 +275,6 @@ const MAX: usize = 10_000;
 
 /// Opens the socket. Calls if an address is given, otherwise listens. `None` if it was stopped, or no caller arrived in time.
 fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)>, String> {
-    let address = |text: &str| text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"));
     let secret = told["key"].as_array().map(|bytes| {
         let bytes = bytes.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok());
         Secret::new(bytes.collect::<Vec<u8>>())
@@ -341,8 +343,26 @@ fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
     socket.set_multicast(&multicast).map_err(|error| format!("{named}: {error}"))
 }
 
+/// Without datagrams for this time, their program has ended.
+const PATIENCE_S: f64 = 60.0;
+
+/// The datagrams that a program sends to `at`, until none has come for the patience.
+fn datagrams_at(at: &str, told: &Value) -> Result<FromDatagrams, String> {
+    let patience = told["patience_s"].as_f64().unwrap_or(PATIENCE_S);
+    FromDatagrams::listen(address(at)?, std::time::Duration::from_secs_f64(patience))
+        .map_err(|error| format!("udp://{at}: {error}"))
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|error| format!("{text}: {error}"))
+}
+
 /// The destination of received data.
 fn destination(told: &Value, me: Option<Identity>) -> Result<Destination, String> {
+    if let Some(to) = text(told, "datagrams") {
+        let program = ToDatagrams::connect(address(to)?).map_err(|error| format!("udp://{to}: {error}"))?;
+        return Ok(Destination::Player(Box::new(program)));
+    }
     match text(told, "folder") {
         Some(folder) => Ok(Destination::Folder {
             path: PathBuf::from(folder),

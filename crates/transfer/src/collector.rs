@@ -31,6 +31,8 @@ pub enum Destination {
     },
     /// A program, in order.
     Pipe(Box<dyn Write + Send>),
+    /// A program that takes pieces of live streams, each with one write, and nothing else.
+    Player(Box<dyn Write + Send>),
 }
 
 /// A receiver of one object.

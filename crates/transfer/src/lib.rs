@@ -19,6 +19,7 @@ mod bytes;
 mod capped;
 mod collector;
 mod content;
+mod datagrams;
 mod done;
 mod fountain;
 mod fresh;
@@ -46,6 +47,7 @@ pub use collector::{Collector, Destination};
 pub use content::{
     ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Payload, Sink, Status, Waits,
 };
+pub use datagrams::{FromDatagrams, ToDatagrams};
 pub use fountain::{Fountain, Receivers};
 pub use identity::Identity;
 pub use layout::Layout;

@@ -79,7 +79,7 @@ impl Reassembly {
         tally: Arc<Tally>,
     ) -> Result<Self, TransferError> {
         let out = match into {
-            Destination::Pipe(pipe) => Out::Pipe(Outflow::new(pipe, 16)),
+            Destination::Pipe(pipe) | Destination::Player(pipe) => Out::Pipe(Outflow::new(pipe, 16)),
             Destination::Folder { path, name, replace, me } => {
                 let name = name.as_deref().unwrap_or(&manifest.name);
                 super::check_name(name)

@@ -154,7 +154,11 @@ pub fn offered(offer: &Offer) -> Option<Manifest> {
 pub fn keep(offer: &Offer, into: Destination, window: u32, tally: &Arc<Tally>) -> Result<Incoming, String> {
     let manifest = offered(offer).ok_or("what is offered is no file and no stream of `thalweg send`")?;
     let paced = offer.transport == Transport::Paced;
+    let is_live = matches!(manifest.kind, Kind::Live(_));
     let kept: Result<Incoming, TransferError> = match (manifest.kind, paced) {
+        _ if matches!(into, Destination::Player(_)) && !is_live => {
+            Err(TransferError::Refused("this receiver takes live streams only".to_owned()))
+        }
         (Kind::Live(_), true) => playout(&manifest, into, tally).map(|sink| Incoming::Paced(Box::new(sink))),
         (Kind::Live(_), false) => {
             return Err("a live stream is offered by a scheme with a window".to_owned());
@@ -175,7 +179,7 @@ pub fn keep(offer: &Offer, into: Destination, window: u32, tally: &Arc<Tally>) -
 /// A live stream goes to a program, or into a new file, which gets its name when the stream has ended.
 fn playout(manifest: &Manifest, into: Destination, tally: &Arc<Tally>) -> Result<Playout, TransferError> {
     match into {
-        Destination::Pipe(pipe) => Ok(Playout::new(pipe, Arc::clone(tally))),
+        Destination::Pipe(pipe) | Destination::Player(pipe) => Ok(Playout::new(pipe, Arc::clone(tally))),
         Destination::Folder { path, name, replace, me: _ } => {
             let name = name.as_deref().unwrap_or(&manifest.name);
             super::check_name(name)

@@ -77,7 +77,9 @@ impl Work {
         let blocks = if is_file { manifest.layout.blocks() } else { 0 };
         let mut there = Bits::new(blocks);
         let out = match into {
-            Destination::Pipe(pipe) => Out::Pipe { outflow: Outflow::new(pipe, 4), waiting: BTreeMap::new() },
+            Destination::Pipe(pipe) | Destination::Player(pipe) => {
+                Out::Pipe { outflow: Outflow::new(pipe, 4), waiting: BTreeMap::new() }
+            }
             Destination::Folder { path, name, replace, me } => {
                 let name = name.as_deref().unwrap_or(&manifest.name);
                 super::check_name(name)

@@ -34,7 +34,8 @@ def recv(
     at
         Listen at `PORT`, or call `HOST:PORT`.
     into
-        Write into this folder, which is created if missing; `-` is standard output.
+        Write into this folder, which is created if missing; `-` is standard output. `udp://127.0.0.1:6000` passes a live
+        stream on to the program that receives datagrams there.
     name
         Use this file name instead of the one that the sender proposes.
     overwrite

@@ -25,7 +25,8 @@ def send(
     deadline: str | None = None,
     timely: Annotated[str | None, Parameter(show=False)] = None,
     name: str | None = None,
-    packet: int = 1428,
+    packet: int | None = None,
+    on_rate: str | None = None,
     patience: float | None = None,
     group: str | None = None,
     receivers: int = 1,
@@ -33,7 +34,7 @@ def send(
     network: NetworkOptions | None = None,
     json: bool = False,
 ) -> int:
-    """Send a file, or standard input (`-`), to `thalweg recv`.
+    """Send a file, standard input (`-`) or the datagrams of an encoder (`udp://HOST:PORT`) to `thalweg recv`.
 
     The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens and the receiver calls.
     By default a file is sent by CVIHIS in its background mode, which yields to other traffic.
@@ -45,7 +46,8 @@ def send(
     Parameters
     ----------
     source
-        Read this file; `-` is standard input.
+        Read this file; `-` is standard input. `udp://127.0.0.1:5000` takes the datagrams that a program such as ffmpeg sends
+        there, with `--deadline`.
     to
         Call `HOST:PORT` or `[IPV6]:PORT`, or listen at `:PORT`.
     scheme
@@ -67,7 +69,11 @@ def send(
     name
         Propose this file name to the receiver.
     packet
-        Set the packet size in bytes, all headers included.
+        Set the packet size in bytes, all headers included: 1428 by default, and 1472 for `udp://`, so that a datagram of
+        seven MPEG-TS packets is a packet.
+    on_rate
+        Run this command, and write to its standard input the bit rate that the content can have, in bit/s, one line
+        whenever it changes by a twentieth. For encoders that can change their rate.
     patience
         Give up after this time without delivery of data, in seconds; 60 by default. A sender that listens waits for its
         first call without limit unless this is given.
@@ -93,19 +99,22 @@ def send(
     modes = transfers.mode_of(scheme) is not None
     if mode and not modes:
         raise Refusal(f"`{scheme}` has no modes", "cvihis has")
-    if not 200 <= packet <= 9000:
+    if packet is not None and not 200 <= packet <= 9000:
         raise Refusal(f"--packet {packet}: from 200 to 9000 bytes")
     if group and not to.startswith(":"):
         raise Refusal(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
     check_minimum("--receivers", receivers)
+    datagrams = source.startswith(transfers.DATAGRAMS)
     path = None if source == "-" else Path(source)
-    if path is not None and path.is_dir():
+    if datagrams or path is None:
+        pass
+    elif path.is_dir():
         raise Refusal(f"{source}: not a file", f"`tar c {source} | thalweg send - {to}` sends a folder")
-    if path is not None and not path.is_file():
+    elif not path.is_file():
         raise Refusal(f"{source}: {'not a file' if path.exists() else 'no such file'}")
     try:
         transfer = transfers.send(
-            path,
+            source if datagrams else path,
             to,
             name=name,
             deadline=deadline,
@@ -116,6 +125,6 @@ def send(
             security=(security or SecurityOptions()).settings(),
             network=(network or NetworkOptions()).settings(patience),
         )
-        return carry(transfer, sending=True, json=json, scheme=scheme, modes=modes)
+        return carry(transfer, sending=True, json=json, scheme=scheme, modes=modes, on_rate=on_rate)
     except TransferError as error:
         raise Refusal(str(error), error.hint) from error

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .._text import printable
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 NOT_WHOLE = 1
 """Exit code of an incomplete transfer."""
 
+ENDS_S = 2.0
+"""A command of `--on-rate` ends within this time after its input, or is terminated."""
+
 KEYS = {"r": "real_time", "b": "background"}
 SIGNALS = {"SIGUSR1": "real_time", "SIGUSR2": "background"}
 
@@ -35,14 +40,16 @@ def carry(
     scheme: str = "",
     modes: bool = False,
     pipe: bool = False,
+    on_rate: str | None = None,
 ) -> int:
     """Runs the transfer to its end and prints the outcome; returns the exit code.
 
-    A sender with `scheme` prints it at the start. With `pipe`, standard output is the received data, and nothing else is
+    A sender with `scheme` prints it at the start. The command `on_rate` is told the bit rate for the
+    content. With `pipe`, standard output is the received data, and nothing else is
     written to it.
     """
     stopped: list[int] = []
-    with transfer, _stopping(transfer, stopped), _steering(transfer, modes=modes):
+    with transfer, _stopping(transfer, stopped), _steering(transfer, modes=modes), _telling(on_rate) as tell:
         with Meter("send" if sending else "recv", quiet=json) as meter:
             began = time.monotonic()
             if sending:
@@ -53,6 +60,7 @@ def carry(
                 if state["deaf"] and not warned:
                     warned = True
                     meter.note(f"{_deaf(sending=sending)}\nhint: {INTERFACES}")
+                tell(state)
                 now = time.monotonic() - began
                 rates = sent.rate(now, state["bytes"]), done.rate(now, state["done_bytes"])
                 meter.show(*_how_far(state), _now(state, now, *rates), estimate=False)
@@ -66,6 +74,45 @@ def carry(
     if stopped:
         return 130
     return 0 if result["whole"] else NOT_WHOLE
+
+
+@contextmanager
+def _telling(command: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Runs the command of `--on-rate`, which is told the bit rate for the content when it changes by a twentieth."""
+    if command is None:
+        yield lambda _state: None
+        return
+    last = 0.0
+    with subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, text=True) as process:
+        pipe = process.stdin
+        assert pipe is not None
+
+        def tell(state: dict[str, Any]) -> None:
+            nonlocal last
+            rate_bps = content_bps(state)
+            if rate_bps and abs(rate_bps - last) >= last / 20 and process.poll() is None:
+                last = rate_bps
+                # a command that has ended, or takes nothing more, is told nothing
+                with suppress(BrokenPipeError):
+                    pipe.write(f"{rate_bps:.0f}\n")
+                    pipe.flush()
+
+        yield tell
+        with suppress(BrokenPipeError):
+            pipe.close()
+        try:
+            process.wait(ENDS_S)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+
+
+def content_bps(state: dict[str, Any]) -> float:
+    """The part of the allowed rate that content can have, by what headers and repairs have cost so far; 0 if unknown."""
+    allowed: float = min(state["allowed_bps"], state["limit_bps"] or math.inf)
+    if not allowed or not state["done_bytes"]:
+        return 0.0
+    share: float = state["done_bytes"] / state["bytes"]
+    return allowed * min(1.0, share)
 
 
 def _deaf(*, sending: bool) -> str:
