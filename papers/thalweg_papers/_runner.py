@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from thalweg import Scenario, plots
@@ -247,8 +249,21 @@ def judged(
 
 
 def code_of(function: Callable[..., object]) -> list[bytes]:
-    """What the sample's making depends on: the function's module, and what all papers read results with."""
-    return [Path(inspect.getfile(part)).read_bytes() for part in (function, _read, _common, _cost)]
+    """What the making of a sample depends on: modules of the paper that the function uses, and those that read results."""
+    known = {module.__name__: module for module in (_read, _common, _cost)}
+    _add_used(known, inspect.getmodule(function))
+    return [Path(inspect.getfile(known[name])).read_bytes() for name in sorted(known)]
+
+
+def _add_used(known: dict[str, ModuleType], module: ModuleType | None) -> None:
+    """Adds a module, and those of its package that it imports or imports from."""
+    if module is None or module.__name__ in known:
+        return
+    known[module.__name__] = module
+    for value in vars(module).values():
+        used = value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", ""))
+        if used is not None and used.__package__ == module.__package__:
+            _add_used(known, used)
 
 
 def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:

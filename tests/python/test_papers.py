@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -332,6 +333,14 @@ def test_the_longest_runs_start_first_and_seeds_are_in_order():
         ("short", "a", 7),
         ("short", "a", 8),
     ]
+
+
+def test_a_kept_sample_depends_on_the_modules_that_its_extract_uses():
+    from thalweg_papers.ndnsieve import extracts, signals
+
+    code = _runner.code_of(extracts.counters)
+    assert Path(extracts.__file__).read_bytes() in code
+    assert Path(signals.__file__).read_bytes() in code
 
 
 def test_samples_know_which_experiments_were_run():
