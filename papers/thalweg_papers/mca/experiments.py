@@ -95,7 +95,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         Experiment(
             Key.CHANGED_PATH,
             "Rules: a path changes",
-            ("shorter", "longer", "longer, no end"),
+            ("shorter", "longer"),
             rules.changed_path,
             rules.keep_changed_path,
         ),

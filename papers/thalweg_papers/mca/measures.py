@@ -327,7 +327,7 @@ def _tracking_ratio(sample: Sample) -> float:
 
 @measure(Key.TRACKING)
 def tracking_switches(samples: Samples) -> Measured:
-    """Switches per 100 s between 400 and 1000 s, less those at other times."""
+    """Switches per 100 s between 400 and 1000 s, less those at other times; without the time after changes, all of them."""
 
     def rates(sample: Sample) -> tuple[float, float]:
         spans = periods(sample)
@@ -348,7 +348,16 @@ def tracking_switches(samples: Samples) -> Measured:
     for buffer in BUFFERS:
         measured[f"{buffer}_inside"] = samples.each(Key.TRACKING, buffer, lambda s: rates(s)[0], "per 100 s")
         measured[f"{buffer}_outside"] = samples.each(Key.TRACKING, buffer, lambda s: rates(s)[1], "per 100 s")
+        measured[f"{buffer}_settled"] = samples.each(Key.TRACKING, buffer, _settled_switches, "in all")
     return measured
+
+
+def _settled_switches(sample: Sample) -> float:
+    """Changes of representative outside the time after each change of the traffic."""
+    spans = [(start + extracts.settling(end - start), end) for start, end in periods(sample)]
+    return float(
+        sum(np.sum((sample["switch_s"] >= start) & (sample["switch_s"] < end)) for start, end in spans)
+    )
 
 
 def _time_on(sample: Sample, link: int, begin: float, end: float) -> float:

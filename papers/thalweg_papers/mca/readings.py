@@ -42,6 +42,14 @@ def start_spread(span: str) -> Change:
     return change
 
 
+def slower_link_1(tree: Tree) -> None:
+    """Link 1 has 0.8 Mbit/s, and residues are carried over."""
+    parameters("mca", early="residue")(tree)
+    for link in tree["topology"]["links"]:
+        if link["name"] == "link1":
+            link["rate"] = "0.8 Mbit/s"
+
+
 def readings() -> tuple[Reading, ...]:
     """The readings, in the order of the paper: of the scheme, and then of the simulations."""
     return (*_of_the_scheme(), *_of_the_simulations())
@@ -110,6 +118,7 @@ def _of_the_scheme() -> tuple[Reading, ...]:
                     Key.CHAIN,
                     control_interval="100 ms",
                 ),
+                option("200-ms", "As 25 ms; ours.", Key.TRACKING, control_interval="200 ms"),
             ),
             default="20-ms",
         ),
@@ -149,8 +158,34 @@ def _of_the_scheme() -> tuple[Reading, ...]:
                     Key.STAR,
                     early="residue",
                 ),
+                option(
+                    "unexplained-part-30-ms",
+                    "The same, with 30 ms between control packets: the paper gives no number, and this one is ours.",
+                    Key.CHAIN,
+                    Key.STAR,
+                    early="residue",
+                    control_interval="30 ms",
+                ),
             ),
             default="nothing",
+        ),
+        Reading(
+            "end-of-epoch",
+            "What resynchronises a receiver whose route became longer?",
+            (
+                Option(
+                    "below-one-packet",
+                    "“if we detect the end of a congestion epoch, we re-synchronize” (§2.2).",
+                ),
+                option(
+                    "rate-zero",
+                    "“The source keeps reducing the sending rate until it reaches zero, and receivers re-synchronize at "
+                    "that point” (§2.2): no epoch ends before.",
+                    Key.CHANGED_PATH,
+                    leave=0.0,
+                ),
+            ),
+            default="below-one-packet",
         ),
         Reading(
             "deviation",
@@ -221,6 +256,24 @@ def _of_the_simulations() -> tuple[Reading, ...]:
                 ),
             ),
             default="45-ms",
+        ),
+        Reading(
+            "link-1",
+            "Why is link 1 of §4.4 the most congested at first (Table 1)?",
+            (
+                Option(
+                    "0.9",
+                    "It has 0.9 Mbit/s instead of 1. All links carry the same traffic then; this is ours.",
+                ),
+                Option(
+                    "0.8-unexplained-part",
+                    "It has 0.8 Mbit/s, and of a residue stays what the earliness of a control packet does not explain: "
+                    "“any residual positive accumulation is carried over to the next epoch” (§2.2).",
+                    slower_link_1,
+                    (Key.TRACKING,),
+                ),
+            ),
+            default="0.9",
         ),
         Reading(
             "start",

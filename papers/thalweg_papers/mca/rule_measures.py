@@ -242,19 +242,11 @@ def _away_from(key: str, wanted: float) -> Callable[[Sample], float]:
 
 @measure(Key.CHANGED_PATH)
 def longer_route(samples: Samples) -> Measured:
-    """Rate from 40 s after the change over that before it, and the queue then; the same of the lowest rate before that.
-
-    `no_end_over_before` is the first of a receiver that the end of an epoch does not resynchronise.
-    """
-
-    def after(variant: str) -> Quantity:
-        return samples.each(
-            Key.CHANGED_PATH, variant, lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
-        )
-
+    """Rate from 40 s after the change over that before it, and the queue then; the same of the lowest rate before that."""
     return {
-        "rate_after_over_before": after("longer"),
-        "no_end_over_before": after("longer, no end"),
+        "rate_after_over_before": samples.each(
+            Key.CHANGED_PATH, "longer", lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
+        ),
         "queue_after_packets": samples.each(Key.CHANGED_PATH, "longer", take("queue_after"), "packets"),
         "lowest_over_before": samples.each(
             Key.CHANGED_PATH, "longer", lambda s: s["lowest_rate_bps"] / s["rate_before_bps"], "ratio"

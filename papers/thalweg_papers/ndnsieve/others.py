@@ -137,15 +137,19 @@ def _calm(times: Any, backlog: Any, packets: float = 100.0, span_s: float = 0.2)
 
 
 def queues(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """After the step: the most Interests that waited, the longest queue of Data, and the highest level in Data."""
+    """After the step: the most Interests that waited, the longest queue of Data, and the highest level in Data.
 
-    def longest(name: str, subject: str) -> float:
+    `data_before` is the longest queue of Data before it.
+    """
+
+    def longest(name: str, subject: str, *, after: bool = True) -> float:
         times, values = _read.one(result, name, subject)
-        return float(np.nanmax(values[times > STEP_S + 1e-9]))
+        return float(np.nanmax(values[(times > STEP_S + 1e-9) == after]))
 
     return {
         "interests": longest("shaper_queue", "node.r1"),
         "data": longest("backlog", "link.core.backward"),
+        "data_before": longest("backlog", "link.core.backward", after=False),
         "level": longest("queue_level", "node.r1"),
     }
 
@@ -279,8 +283,8 @@ def level(samples: Samples) -> Measured:
 
 @measure(Key.LOAD)
 def waiting(samples: Samples) -> Measured:
-    """Interests and Data that wait under ECP when the bottleneck falls to 3 Mbit/s."""
-    return _of_ecp(samples, "interests", "data")
+    """Interests and Data that wait under ECP when the bottleneck falls to 3 Mbit/s, and Data before that."""
+    return _of_ecp(samples, "interests", "data", "data_before")
 
 
 @measure(Key.THREE_FLOWS, Key.ONE_PATH)

@@ -106,17 +106,28 @@ def calculating(samples: Samples) -> Measured:
 
 @measure(Key.RATES)
 def twice_the_rate(samples: Samples) -> Measured:
-    """What changes when all links carry twice as much: messages, operations, and Data."""
+    """What changes when all links carry twice as much: messages, operations, and Data.
+
+    `passed` are the signals that the filter passes, `per_passed` the operations beyond the filter for each.
+    """
 
     def ratio(key: str) -> Quantity:
         slow, fast = (each(samples, Key.RATES, rate, lambda s: s[key]) for rate in scenarios.RATES)
         return Quantity(tuple(b / a for a, b in zip(slow.values, fast.values, strict=True)))
 
+    def passed(sample: Sample) -> float:
+        return float(sample["controller_switch_operations"])
+
+    runs = [s for rate in scenarios.RATES for s in samples[Key.RATES, rate] if passed(s)]
+    beyond = [s["controller_operations"] - s["controller_filter_operations"] for s in runs]
     return {
         "controller_operations": ratio("controller_operations"),
         "statuses": ratio("statuses"),
         "node_operations": ratio("operations"),
+        "filter_operations": ratio("controller_filter_operations"),
         "data": ratio("data"),
+        **{f"passed_{rate}": each(samples, Key.RATES, rate, passed, "signals") for rate in scenarios.RATES},
+        "per_passed": Quantity(tuple(b / passed(s) for b, s in zip(beyond, runs, strict=True)), "operations"),
     }
 
 

@@ -40,6 +40,7 @@ def read(result: Any, scene: Key, way: str) -> Sample:
     present = _rows(result, ("metric_present",))
     metrics = np.array([value for _, _, value in _rows(result, ("metric_present", "metric_taken"))])
     ordered = [_latest(signals, time) for time, _, _ in present]
+    followed = [index for index in ordered if index is not None and ports[index] is not None]
     return {
         "signal_error": _error(result, times, ports, held),
         "load_least": float(loads.min()) if len(loads) else float("nan"),
@@ -49,12 +50,10 @@ def read(result: Any, scene: Key, way: str) -> Sample:
         "metric_least": float(metrics.min()) if len(metrics) else float("nan"),
         "metric_most": float(metrics.max()) if len(metrics) else float("nan"),
         "worse": float(_worse(result)),
-        "both": float(
-            sum(
-                _marked(result, ports[index], times[index]) > 0
-                for index in ordered
-                if index is not None and ports[index] is not None
-            )
+        "orders": float(len(followed)),
+        "both": float(sum(_marked(result, ports[index], times[index]) > 0 for index in followed)),
+        "both_at_end": float(
+            sum(_marked(result, ports[index], times[index], EVERY_S) > 0 for index in followed)
         ),
         **_marks(result, most),
     }
@@ -99,13 +98,13 @@ def _error(result: Any, times: Any, ports: list[str | None], held: Any) -> float
     return float(np.mean(errors)) if errors else 0.0
 
 
-def _marked(result: Any, port: str | None, time: float) -> float:
-    """Packets that a port marked in the period that a signal at `time` was about."""
+def _marked(result: Any, port: str | None, time: float, last_s: float = PERIOD_S) -> float:
+    """Packets that a port marked in the period that a signal at `time` was about, or in its last seconds."""
     if port is None:
         return 0.0
     grid, marks = _read.one(result, "queue_marks", port)
     end = PERIOD_S * np.floor(time / PERIOD_S)
-    inside = (grid > end - PERIOD_S + EVERY_S / 2) & (grid < end + EVERY_S / 2)
+    inside = (grid > end - last_s + EVERY_S / 2) & (grid < end + EVERY_S / 2)
     return float(marks[inside].sum())
 
 
@@ -180,5 +179,9 @@ def severe_marks(samples: Samples, way: str) -> Measured:
 
 @profiled(*SCENES)
 def both_reactions(samples: Samples, way: str) -> Measured:
-    """Periods in which a port was marked by and an order was given for."""
-    return _by_scene(samples, way, "both", "periods")
+    """Orders for a port that marked in the same period, or still did in its last 20 ms; all orders."""
+    return {
+        **_by_scene(samples, way, "both", "periods"),
+        **_by_scene(samples, way, "both_at_end", "periods"),
+        **_by_scene(samples, way, "orders", "orders"),
+    }
