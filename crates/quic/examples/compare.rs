@@ -3,6 +3,7 @@
 //! `cargo run --example compare -p thalweg-quic`
 
 #[path = "../tests/pair/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
 mod pair;
 
 use std::sync::Arc;

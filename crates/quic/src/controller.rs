@@ -34,8 +34,8 @@ pub struct Controller<C> {
     app_limited: bool,
     in_flight: u64,
     rtt: Rtt,
-    /// Departure of the newest acknowledged packet.
-    newest_acked: Option<Time>,
+    /// Departure of the newest acknowledged packet, and its number: several packets can leave at the same instant.
+    newest_acked: Option<(Time, Option<u64>)>,
     round_began: Time,
     /// When the last episode began.
     recovery_began: Option<Time>,
@@ -178,12 +178,13 @@ impl<C: CongestionControl> Controller<C> {
     }
 
     /// Calls the law with each packet of an ACK frame, in the order in which they left.
-    fn tell_acks(&mut self, in_flight: u64, now: Time) {
+    fn tell_acks(&mut self, in_flight: u64, largest: Option<u64>, now: Time) {
         let Some(&(newest, _)) = self.frame.last() else { return };
         let rtt = now.saturating_since(newest);
-        let news = self.newest_acked.is_none_or(|before| newest > before);
+        // a sample only if the largest number is newly acknowledged                       [RFC9002 §5.1]
+        let news = self.newest_acked.is_none_or(|before| (newest, largest) > before);
         if news {
-            self.newest_acked = Some(newest);
+            self.newest_acked = Some((newest, largest));
             self.rtt.min = self.rtt.min.min(rtt);
         }
         let round_ended = newest >= self.round_began;
@@ -299,11 +300,11 @@ impl<C: CongestionControl> Controller<C> {
     }
 
     /// The ACK frame ends.
-    pub fn frame_ended(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
+    pub fn frame_ended(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         let now = self.clock(now);
         self.app_limited = app_limited;
         self.check_timer(now);
-        self.tell_acks(in_flight, now);
+        self.tell_acks(in_flight, largest, now);
         self.tell_delivery(in_flight, now);
         self.frame.clear();
         self.in_flight = in_flight;

@@ -24,8 +24,8 @@ impl<C: CongestionControl + Clone + Send + Sync + 'static> congestion::Controlle
         self.acked(now, sent, bytes, app_limited, rtt.get());
     }
 
-    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
-        self.frame_ended(now, in_flight, app_limited);
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+        self.frame_ended(now, in_flight, app_limited, largest);
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {

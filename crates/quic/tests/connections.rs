@@ -1,5 +1,6 @@
 //! Schemes of the catalogue as controllers of real connections of quinn-proto, over a bottleneck in virtual time.
 
+#[allow(dead_code, reason = "other tests use the rest")]
 mod pair;
 
 use std::sync::Arc;

@@ -111,6 +111,7 @@ impl Metrics {
 }
 
 /// What a log knows of its sender.
+#[derive(Clone)]
 struct Writer {
     log: Log,
     known: Metrics,
@@ -158,6 +159,7 @@ fn limits(allowance: Allowance) -> Metrics {
 }
 
 /// A congestion controller with a log.
+#[derive(Clone)]
 pub struct Logged<C> {
     controller: C,
     writer: Writer,
@@ -213,7 +215,9 @@ impl<C: CongestionControl> CongestionControl for Logged<C> {
         self.writer.write(now, Event::Congestion(*event));
         self.controller.on_congestion(event, cx);
         self.writer.state(now, State::Recovery, Some(event.cause));
-        self.after(now, Metrics { in_flight: Some(event.in_flight), ..Metrics::default() });
+        let lost = if event.cause == Cause::Mark { Bytes::ZERO } else { event.bytes };
+        let left = event.in_flight.as_u64().saturating_sub(lost.as_u64());
+        self.after(now, Metrics { in_flight: Some(Bytes::new(left)), ..Metrics::default() });
     }
 
     fn allowance(&self) -> Allowance {

@@ -111,9 +111,9 @@ mod tests {
         let mut source = FromDatagrams::listen(([127, 0, 0, 1], 0).into(), Duration::from_millis(200))
             .expect("a free port");
         let mut program = ToDatagrams::connect(source.address().expect("it is bound")).expect("loopback");
-        program.write_all(&[1; 1316]).expect("somebody listens");
-        program.write_all(&[]).expect("somebody listens");
-        program.write_all(&[2; 3000]).expect("somebody listens");
+        program.write_all(&[1; 1316]).expect("the source listens");
+        program.write_all(&[]).expect("the source listens");
+        program.write_all(&[2; 3000]).expect("the source listens");
         let mut room = [0; 1400];
         let mut lengths = Vec::new();
         while let Ok(length @ 1..) = source.read(&mut room) {

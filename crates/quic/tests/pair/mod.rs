@@ -103,16 +103,22 @@ impl Net {
         Self { path, epoch, now: epoch, flows, under_way, number: 0, free_at: epoch }
     }
 
+    /// Time zero.
+    pub const fn epoch(&self) -> Instant {
+        self.epoch
+    }
+
     /// Adds a client that uploads `bytes` from `begins` on, with controllers of this factory.
     pub fn upload(&mut self, factory: Factory, bytes: u64, begins: Duration) {
+        let mut transport = TransportConfig::default();
+        transport.congestion_controller_factory(factory);
+        self.upload_with(transport, bytes, begins);
+    }
+
+    /// Adds a client with these settings.
+    pub fn upload_with(&mut self, transport: TransportConfig, bytes: u64, begins: Duration) {
         let number = self.flows.len() as u8;
-        let transport = || {
-            let mut transport = TransportConfig::default();
-            transport.congestion_controller_factory(factory.clone());
-            Arc::new(transport)
-        };
-        let mut server = ServerConfig::with_crypto(Arc::new(server_crypto()));
-        server.transport_config(transport());
+        let server = ServerConfig::with_crypto(Arc::new(server_crypto()));
         let end = |seed: u8, server: Option<ServerConfig>| {
             let mut config = EndpointConfig::default();
             config.rng_seed(Some([seed; 32]));
@@ -121,7 +127,7 @@ impl Net {
         };
         let mut ends = [end(2 * number, None), end(2 * number + 1, Some(server))];
         let mut client = ClientConfig::new(Arc::new(client_crypto()));
-        client.transport_config(transport());
+        client.transport_config(Arc::new(transport));
         let begins = self.epoch + begins;
         let to = ends[1].address;
         ends[0].connection = Some(
