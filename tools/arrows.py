@@ -13,6 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+BASE = {"units", "contract", "wire", "stack", "schemes"}
+RUNS = {"sim", "driver", "transfer", "live", "emulate", "lab"}
+
 LEFT = {
     "units": set(),
     "graph": set(),
@@ -31,8 +34,8 @@ LEFT = {
     "stack-quinn": {"contract", "stack-shared", "thalweg-quic"},
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": set("units contract wire stack schemes sim driver transfer live emulate lab tables".split()),
-    "benches": set("units contract wire stack schemes sim driver transfer live emulate lab".split()),
+    "python": BASE | RUNS | {"tables"},
+    "benches": BASE | RUNS,
 }
 
 # Tests may look to the right: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests
