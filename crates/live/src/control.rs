@@ -36,7 +36,7 @@ impl Control {
     }
 
     /// The requested mode, if it changed since `seen` was last updated.
-    pub(crate) fn mode(&self, seen: &mut u32) -> Option<String> {
+    pub fn mode(&self, seen: &mut u32) -> Option<String> {
         let asked = self.asked.load(Ordering::Acquire);
         if asked == *seen {
             return None;
@@ -105,11 +105,13 @@ impl Progress {
         self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn set_mode(&self, mode: &str) {
+    /// Shows a mode that an end requested.
+    pub fn set_mode(&self, mode: &str) {
         *self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(mode.to_owned());
     }
 
-    pub(crate) fn enter(&self, phase: Phase) {
+    /// Shows another phase.
+    pub fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 }

@@ -31,4 +31,6 @@ pub use outcome::{Discarded, End, Outcome, Stats, Traffic};
 pub use receive::receive;
 pub use send::{send, transport_of};
 pub use settings::{Accept, Handshake, Limits, Scheme, Secret, Settings};
+pub use start::with_initial_rate;
+pub use still::{QUIET, Still};
 pub use wire::stream::Offer;

@@ -3,11 +3,11 @@
 use units::{Duration, Time};
 
 /// Time without delivered data after which an end without the key can be replaced by another caller.
-pub(crate) const QUIET: Duration = Duration::from_secs(2);
+pub const QUIET: Duration = Duration::from_secs(2);
 
 /// The time without delivered data.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Still {
+pub struct Still {
     moved: Option<u64>,
     lasts: Duration,
     looked_at: Time,
@@ -15,13 +15,13 @@ pub(crate) struct Still {
 
 impl Still {
     /// Nothing has been waited for yet.
-    pub(crate) const fn new(now: Time) -> Self {
+    pub const fn new(now: Time) -> Self {
         Self { moved: None, lasts: Duration::ZERO, looked_at: now }
     }
 
     /// Takes the measure of delivered data. Time does not count while a program causes it (`waits`), nor while the other end is silent,
     /// which has another limit.
-    pub(crate) fn look(&mut self, moved: Option<u64>, waits: bool, silent: bool, now: Time) {
+    pub fn look(&mut self, moved: Option<u64>, waits: bool, silent: bool, now: Time) {
         if moved.is_none() || moved != self.moved || waits {
             self.lasts = Duration::ZERO;
         } else if !silent {
@@ -31,7 +31,7 @@ impl Still {
     }
 
     /// The time without delivered data.
-    pub(crate) const fn lasts(&self) -> Duration {
+    pub const fn lasts(&self) -> Duration {
         self.lasts
     }
 }

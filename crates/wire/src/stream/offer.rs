@@ -38,6 +38,22 @@ const SIZE: u8 = 2;
 const WINDOWED: u8 = 4;
 
 impl Offer {
+    /// Appends the offer, as in a hello. Values that are too long for their field are truncated.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.write(out);
+    }
+
+    /// Reads what [`Self::encode`] appended.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] if the bytes are anything else, or something follows.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Reader::of(bytes);
+        let offer = Self::read(&mut from)?;
+        if from.is_empty() { Ok(offer) } else { Err(Malformed::Length) }
+    }
+
     /// Appends the offer. Values that are too long for their field are truncated.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let windowed = self.transport == Transport::Windowed;

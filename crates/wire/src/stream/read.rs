@@ -279,6 +279,14 @@ const MAX: u64 = 1 << 62;
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    pub(super) const fn of(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Reads kind and flags of a valid heading.
     fn beginning(&mut self) -> Result<[u8; 2], Malformed> {
         let [magic, version, kind, flags] = self.array()?;

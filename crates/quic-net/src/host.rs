@@ -1,0 +1,288 @@
+//! A QUIC endpoint on a [`Platform`]: quinn-proto's state machines with our clock, sockets, GSO batches and ECN, in one thread.
+//!
+//! The host moves datagrams and deadlines. What connections are for is the matter of a [`Protocol`].
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use contract::Ecn;
+use driver::{Batch, GsoBatch, Platform, SendOutcome};
+use live::Traffic;
+use quinn_proto::{
+    ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, EndpointConfig,
+    Event, Incoming, ServerConfig, Transmit,
+};
+use units::Time;
+
+use crate::clock::{instant, time};
+
+/// Receive calls before other work.
+const BATCHES: usize = 4;
+/// Size of the receive buffer: what one system call can return.
+const ROOM: usize = 1 << 19;
+/// Bytes that are allocated at once for received datagrams, which quinn keeps until their content is read.
+const PIECE: usize = 1 << 16;
+/// Maximum number of datagrams of a GSO batch, and of their bytes: the limits of one system call.
+const GSO: (usize, usize) = (64, 65_000);
+/// GSO batches of a connection before other work.
+const TURN: usize = 16;
+/// Handshakes in progress from which callers prove their address first (Retry, [RFC9000 §8.1.2]), and from which they are refused.
+const HANDSHAKES: (usize, usize) = (8, 64);
+
+/// What the connections of a [`Host`] are for.
+pub trait Protocol {
+    /// A datagram of this connection has been decrypted: its DATAGRAM frames can be read with its arrival time and its ECN field.
+    fn on_packet(&mut self, id: ConnectionHandle, connection: &mut Connection, ecn: Ecn, now: Time);
+
+    /// An event of a connection.
+    fn on_event(&mut self, id: ConnectionHandle, connection: &mut Connection, event: Event, now: Time);
+}
+
+/// A QUIC endpoint on a platform.
+pub struct Host<'p, P> {
+    /// The platform.
+    pub platform: &'p mut P,
+    endpoint: quinn_proto::Endpoint,
+    /// By the number of their handle.
+    connections: Vec<Option<Box<Connection>>>,
+    batch: Batch,
+    /// Room for received datagrams, of which quinn gets parts.
+    room: BytesMut,
+    /// Datagrams on their way out.
+    out: Vec<u8>,
+    /// Counters.
+    pub counters: Counters,
+}
+
+/// Counters of a [`Host`]. Bytes are UDP payloads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Datagrams sent.
+    pub sent: Traffic,
+    /// Datagrams received, for connections or from strangers.
+    pub received: Traffic,
+    /// Datagrams received that belong to no connection and opened none.
+    pub strangers: u64,
+    /// Datagrams that the system did not send.
+    pub overruns: u64,
+    /// The path does not accept datagrams of a size that was tried.
+    pub too_long: bool,
+    /// Connection attempts that were refused because too many were in progress.
+    pub refused: u64,
+}
+
+impl<'p, P: Platform> Host<'p, P> {
+    /// An endpoint that takes connection attempts if it has a server configuration. Its secrets are random.
+    pub fn new(platform: &'p mut P, server: Option<ServerConfig>) -> Self {
+        let (mut seed, mut key) = ([0; 32], [0; 64]);
+        platform.fill_random(&mut seed);
+        platform.fill_random(&mut key);
+        let mut config = EndpointConfig::new(Arc::new(ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key)));
+        config.rng_seed(Some(seed));
+        Self {
+            platform,
+            endpoint: quinn_proto::Endpoint::new(Arc::new(config), server.map(Arc::new), true, None),
+            connections: Vec::new(),
+            batch: Batch::new(ROOM),
+            room: BytesMut::with_capacity(PIECE),
+            out: Vec::with_capacity(GSO.1 + 2048),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Opens a connection to `to`.
+    ///
+    /// # Errors
+    ///
+    /// The address is not one that can be called.
+    pub fn connect(
+        &mut self,
+        config: ClientConfig,
+        to: SocketAddr,
+        name: &str,
+        now: Time,
+    ) -> Result<ConnectionHandle, ConnectError> {
+        let (id, connection) = self.endpoint.connect(instant(now), config, to, name)?;
+        self.keep(id, connection);
+        Ok(id)
+    }
+
+    /// The connection with this handle; `None` once it is over and its closing period has passed.
+    pub fn connection(&mut self, id: ConnectionHandle) -> Option<&mut Connection> {
+        self.connections.get_mut(id.0)?.as_deref_mut()
+    }
+
+    /// Closes a connection with an application error code [RFC9000 §10.2].
+    pub fn close(&mut self, id: ConnectionHandle, code: u32, reason: &str, now: Time) {
+        if let Some(connection) = self.connection(id) {
+            let reason = bytes::Bytes::copy_from_slice(reason.as_bytes());
+            connection.close(instant(now), code.into(), reason);
+        }
+    }
+
+    /// Number of connections, those in their closing period too.
+    pub fn count(&self) -> usize {
+        self.connections.iter().flatten().count()
+    }
+
+    fn keep(&mut self, id: ConnectionHandle, connection: Connection) {
+        if self.connections.len() <= id.0 {
+            self.connections.resize_with(id.0 + 1, || None);
+        }
+        self.connections[id.0] = Some(Box::new(connection));
+    }
+
+    // ---- in
+
+    /// Receives what has arrived, up to a few batches.
+    pub fn receive(&mut self, protocol: &mut impl Protocol) {
+        let mut batch = std::mem::replace(&mut self.batch, Batch::new(0));
+        for _ in 0..BATCHES {
+            if !self.platform.receive(&mut batch) {
+                break;
+            }
+            let now = self.platform.now();
+            for (from, ecn, bytes) in batch.iter() {
+                self.take(bytes, from, ecn, now, protocol);
+            }
+            self.settle(protocol, now);
+        }
+        self.batch = batch;
+    }
+
+    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time, protocol: &mut impl Protocol) {
+        self.counters.received.datagrams += 1;
+        self.counters.received.bytes += bytes.len() as u64;
+        if self.room.capacity() < bytes.len() {
+            self.room.reserve(PIECE.max(bytes.len()));
+        }
+        self.room.extend_from_slice(bytes);
+        let datagram = self.room.split();
+        self.out.clear();
+        let event = self.endpoint.handle(instant(now), from, None, codepoint(ecn), datagram, &mut self.out);
+        match event {
+            Some(DatagramEvent::ConnectionEvent(id, event)) => {
+                if let Some(connection) = self.connections.get_mut(id.0).and_then(Option::as_deref_mut) {
+                    connection.handle_event(event);
+                    protocol.on_packet(id, connection, ecn, now);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => self.admit(incoming, now),
+            Some(DatagramEvent::Response(transmit)) => {
+                self.counters.strangers += 1;
+                self.send(&transmit);
+            }
+            None => self.counters.strangers += 1,
+        }
+    }
+
+    /// Admits a caller, asks it for a proof of its address, or refuses it, by the number of handshakes in progress.
+    fn admit(&mut self, incoming: Incoming, now: Time) {
+        let busy = self.connections.iter().flatten().filter(|connection| connection.is_handshaking()).count();
+        let response = if busy >= HANDSHAKES.1 {
+            self.counters.refused += 1;
+            Some(self.endpoint.refuse(incoming, &mut self.out))
+        } else if busy >= HANDSHAKES.0 && !incoming.remote_address_validated() {
+            self.endpoint.retry(incoming, &mut self.out).ok()
+        } else {
+            match self.endpoint.accept(incoming, instant(now), &mut self.out, None) {
+                Ok((id, connection)) => {
+                    self.keep(id, connection);
+                    None
+                }
+                Err(error) => error.response,
+            }
+        };
+        if let Some(transmit) = response {
+            self.send(&transmit);
+        }
+    }
+
+    /// Handles deadlines that have expired.
+    pub fn expire(&mut self, protocol: &mut impl Protocol, now: Time) {
+        for connection in self.connections.iter_mut().flatten() {
+            if connection.poll_timeout().is_some_and(|at| at <= instant(now)) {
+                connection.handle_timeout(instant(now));
+            }
+        }
+        self.settle(protocol, now);
+    }
+
+    /// Passes events between quinn's state machines, and to the protocol. Forgets connections that are over.
+    fn settle(&mut self, protocol: &mut impl Protocol, now: Time) {
+        for (number, slot) in self.connections.iter_mut().enumerate() {
+            let Some(connection) = slot else { continue };
+            let id = ConnectionHandle(number);
+            while let Some(event) = connection.poll_endpoint_events() {
+                if let Some(event) = self.endpoint.handle_event(id, event) {
+                    connection.handle_event(event);
+                }
+            }
+            while let Some(event) = connection.poll() {
+                protocol.on_event(id, connection, event, now);
+            }
+            if connection.is_drained() {
+                *slot = None;
+            }
+        }
+    }
+
+    // ---- out
+
+    /// Sends what quinn permits now. Returns whether there may be more at once.
+    pub fn transmit(&mut self, now: Time) -> bool {
+        let mut more = false;
+        for number in 0..self.connections.len() {
+            let mut turns = 0;
+            while let Some(connection) = &mut self.connections[number] {
+                if turns == TURN {
+                    more = true;
+                    break;
+                }
+                turns += 1;
+                let maximum = (GSO.1 / usize::from(connection.current_mtu())).clamp(1, GSO.0);
+                self.out.clear();
+                let Some(transmit) = connection.poll_transmit(instant(now), maximum, &mut self.out) else {
+                    break;
+                };
+                self.send(&transmit);
+            }
+        }
+        more
+    }
+
+    /// Sends the datagrams in the buffer.
+    fn send(&mut self, transmit: &Transmit) {
+        let each = transmit.segment_size.unwrap_or(transmit.size).max(1);
+        let ecn = if transmit.ecn.is_some() { Ecn::Capable } else { Ecn::NotCapable };
+        let bytes = &self.out[..transmit.size];
+        let batch = GsoBatch { to: transmit.destination, ecn, bytes, segment_size: each };
+        let count = batch.count() as u64;
+        self.counters.sent.datagrams += count;
+        self.counters.sent.bytes += transmit.size as u64;
+        match self.platform.send(&batch) {
+            SendOutcome::Accepted => {}
+            SendOutcome::TooLong => {
+                self.counters.too_long = true;
+                self.counters.overruns += count;
+            }
+            SendOutcome::QueueFull | SendOutcome::Unreachable => self.counters.overruns += count,
+        }
+    }
+
+    /// The next deadline of a connection.
+    pub fn wake(&mut self) -> Time {
+        let deadlines =
+            self.connections.iter_mut().flatten().filter_map(|connection| connection.poll_timeout());
+        deadlines.min().map_or(Time::NEVER, time)
+    }
+}
+
+const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotCapable => None,
+        Ecn::Capable => Some(EcnCodepoint::Ect0),
+        Ecn::Marked => Some(EcnCodepoint::Ce),
+    }
+}

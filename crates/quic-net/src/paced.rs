@@ -1,0 +1,104 @@
+//! Paced schemes with receiver feedback in DATAGRAM frames (RFC 9221): the state machines of `stack::stream` decide when a packet leaves, and QUIC
+//! encrypts and carries it.
+//!
+//! The connection's own controller does not limit ([`Unlimited`]), because the scheme does.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+use contract::{Address, EndpointId, FlowId, NodeId, Setup};
+use quinn_proto::congestion::{Controller, ControllerFactory};
+use schemes::Entry;
+use stack::stream;
+use units::Bytes;
+use wire::stream::Offer;
+
+pub(crate) use receiver::PacedReceiver;
+pub(crate) use sender::PacedSender;
+
+use crate::frames::DATA_HEADER;
+use crate::transport::OUTER;
+
+mod receiver;
+mod sender;
+
+/// The flow of a session.
+const FLOW: FlowId = FlowId(0);
+/// The addresses of the ends, by which schemes identify them.
+const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
+const RECEIVER: Address = Address { node: NodeId(1), endpoint: crate::send::RECEIVER };
+/// Bytes of a QUIC packet with a short header and connection IDs of eight bytes: header, packet number, tag.
+const QUIC: u32 = 1 + 8 + 4 + 16;
+/// Bytes of a feedback packet in its DATAGRAM frame.
+const FEEDBACK: u32 = 1 + 8 + 32;
+/// Maximum number of due deadlines of a state machine before the socket is read.
+const TICKS: usize = 512;
+
+/// Settings of the machines at both ends.
+fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
+    stream::Config {
+        packet: Bytes::new(u64::from(offer.packet)),
+        feedback: Bytes::new(u64::from(outer_bytes + around(outer_bytes) + FEEDBACK)),
+        reorder: entry.scheme.reorder,
+        ecn: offer.ecn,
+        ..stream::Config::default()
+    }
+}
+
+fn setup(config: &stream::Config) -> Setup {
+    Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
+}
+
+/// Bytes around the content of a DATAGRAM frame: the QUIC packet, the frame's type and length. quinn sets eight bytes aside for the length, so that a
+/// full packet over IPv4, of which the path's limit is computed, is six bytes shorter than it is counted; over IPv6 there is room for them.
+const fn around(outer_bytes: u32) -> u32 {
+    QUIC + if outer_bytes <= OUTER[0] as u32 { 1 + 8 } else { 1 + 2 }
+}
+
+/// Bytes of the DATAGRAM frame of a packet of this size.
+const fn frame_bytes(packet: u32, outer_bytes: u32) -> usize {
+    packet.saturating_sub(outer_bytes + around(outer_bytes)) as usize
+}
+
+/// Bytes of content in a packet of this size, at most.
+const fn room(packet: u32, outer_bytes: u32) -> usize {
+    frame_bytes(packet, outer_bytes).saturating_sub(DATA_HEADER)
+}
+
+/// A congestion controller that permits everything: the scheme decides what leaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unlimited;
+
+impl Unlimited {
+    /// A window above 2³² bytes, with which quinn does not pace.
+    const WINDOW: u64 = 1 << 40;
+}
+
+impl Controller for Unlimited {
+    fn on_congestion_event(&mut self, _now: Instant, _sent: Instant, _persistent: bool, _lost_bytes: u64) {}
+
+    fn on_mtu_update(&mut self, _new_mtu: u16) {}
+
+    fn window(&self) -> u64 {
+        Self::WINDOW
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(*self)
+    }
+
+    fn initial_window(&self) -> u64 {
+        Self::WINDOW
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl ControllerFactory for Unlimited {
+    fn build(self: Arc<Self>, _now: Instant, _current_mtu: u16) -> Box<dyn Controller> {
+        Box::new(*self)
+    }
+}

@@ -1,0 +1,164 @@
+//! An object on a unidirectional QUIC stream: its number in four bytes, and the bytes of its source.
+
+use bytes::Bytes;
+use quinn_proto::{Connection, Dir, StreamId};
+
+use transfer::{ByteSink, ByteSource};
+
+use crate::lane::Link;
+
+/// Bytes that are read from a source at once.
+const PIECE: usize = 1 << 16;
+/// Bytes that are written or read in one turn.
+const TURN: u64 = 4 << 20;
+
+/// The sending side of an object's stream.
+#[derive(Debug)]
+pub(crate) struct SendStream {
+    head: [u8; 4],
+    /// Bytes of the head that quinn has taken.
+    headed: usize,
+    id: Option<StreamId>,
+    /// Read from the source, and not yet taken by quinn.
+    waiting: Bytes,
+    /// Bytes of the source that quinn has taken.
+    written: u64,
+    blocked: bool,
+}
+
+impl SendStream {
+    pub(crate) const fn new(object: u32) -> Self {
+        let head = object.to_be_bytes();
+        Self { head, headed: 0, id: None, waiting: Bytes::new(), written: 0, blocked: false }
+    }
+
+    /// Whether quinn takes no more until something arrives.
+    pub(crate) const fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// Gives quinn what the source has and quinn takes.
+    pub(crate) fn write(&mut self, source: &mut dyn ByteSource, link: &mut Link<'_>) {
+        self.blocked = true;
+        let Some(id) = self.stream(link.connection) else { return };
+        while self.headed < self.head.len() {
+            let Ok(taken) = link.connection.send_stream(id).write(&self.head[self.headed..]) else { return };
+            self.headed += taken;
+        }
+        let until = self.written + TURN;
+        while self.written < until {
+            if self.waiting.is_empty() && !self.read(source, link) {
+                self.blocked = false;
+                return;
+            }
+            let pieces = std::slice::from_mut(&mut self.waiting);
+            let Ok(taken) = link.connection.send_stream(id).write_chunks(pieces) else { return };
+            if taken.chunks > 0 {
+                self.waiting = Bytes::new();
+            }
+            self.written += taken.bytes as u64;
+            link.stats.content += taken.bytes as u64;
+            source.on_acknowledged(self.written);
+        }
+        self.blocked = false;
+    }
+
+    /// Reads the next piece of the source. Returns false if there is none.
+    fn read(&mut self, source: &mut dyn ByteSource, link: &mut Link<'_>) -> bool {
+        let ready = source.ready(link.now).saturating_sub(self.written);
+        let length = usize::try_from(ready).map_or(PIECE, |ready| ready.min(PIECE));
+        if length == 0 {
+            return false;
+        }
+        let room = link.pool.room(length);
+        room.resize(length, 0);
+        source.read(self.written, room);
+        self.waiting = link.pool.take();
+        true
+    }
+
+    fn stream(&mut self, connection: &mut Connection) -> Option<StreamId> {
+        if self.id.is_none() {
+            self.id = connection.streams().open(Dir::Uni);
+        }
+        self.id
+    }
+
+    /// Nothing follows.
+    pub(crate) fn finish(&mut self, link: &mut Link<'_>) {
+        if let Some(id) = self.id.take() {
+            // only a stream that the other end stopped cannot be finished
+            let _ = link.connection.send_stream(id).finish();
+        }
+    }
+}
+
+/// The receiving side of an object's stream.
+#[derive(Debug)]
+pub(crate) struct ReceiveStream {
+    id: StreamId,
+    head: Vec<u8>,
+    /// Read from quinn, and not yet taken by the sink.
+    waiting: Bytes,
+    /// Bytes that the sink has taken.
+    taken: u64,
+    /// The sink takes no more at present.
+    pub(crate) full: bool,
+}
+
+impl ReceiveStream {
+    /// The next stream of the sender, if it has opened one.
+    pub(crate) fn accept(connection: &mut Connection) -> Option<Self> {
+        let id = connection.streams().accept(Dir::Uni)?;
+        Some(Self { id, head: Vec::new(), waiting: Bytes::new(), taken: 0, full: false })
+    }
+
+    /// Gives the sink what has arrived of this object. A stream of another object is told to stop. Returns false if it is not this object's.
+    pub(crate) fn read(&mut self, object: u32, sink: &mut dyn ByteSink, link: &mut Link<'_>) -> bool {
+        self.full = !self.give(sink, link);
+        let mut stream = link.connection.recv_stream(self.id);
+        let Ok(mut chunks) = stream.read(true) else { return true };
+        let mut wrong = false;
+        let until = self.taken + TURN;
+        while !self.full && !wrong && self.taken < until {
+            let head = 4 - self.head.len();
+            let Ok(Some(chunk)) = chunks.next(if head > 0 { head } else { usize::MAX }) else { break };
+            if head > 0 {
+                self.head.extend_from_slice(&chunk.bytes);
+                wrong = self.head.len() == 4 && self.head[..] != object.to_be_bytes();
+                continue;
+            }
+            self.waiting = chunk.bytes;
+            self.full = !Self::store(&mut self.waiting, &mut self.taken, sink, link.now);
+        }
+        // the connection transmits after this anyway
+        let _ = chunks.finalize();
+        if wrong {
+            let _ = link.connection.recv_stream(self.id).stop(0u32.into());
+        }
+        !wrong
+    }
+
+    fn give(&mut self, sink: &mut dyn ByteSink, link: &Link<'_>) -> bool {
+        Self::store(&mut self.waiting, &mut self.taken, sink, link.now)
+    }
+
+    /// Gives the sink what waits. Returns false if it does not take it now.
+    fn store(waiting: &mut Bytes, taken: &mut u64, sink: &mut dyn ByteSink, now: units::Time) -> bool {
+        if waiting.is_empty() {
+            return true;
+        }
+        if !sink.write(*taken, waiting) {
+            return false;
+        }
+        *taken += waiting.len() as u64;
+        *waiting = Bytes::new();
+        sink.on_contiguous(*taken, now);
+        true
+    }
+
+    /// Bytes that the sink has taken.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
+    }
+}

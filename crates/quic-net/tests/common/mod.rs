@@ -1,0 +1,147 @@
+//! Ends of sessions in threads, folders, and content.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+
+use driver::{Platform, Udp};
+use live::{Control, Handshake, Limits, Outcome, Scheme, transport_of};
+use quic_net::{Credentials, Object, Proposal, Settings, objects, receive, send};
+use transfer::{Destination, Receivers, Source, Tally, Task, keep};
+use units::Duration;
+
+pub fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A folder for a test, which is removed at its end.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("thalweg-quic-{}-{number}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(path.join("in")).expect("a folder for a test");
+        Self(path)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn file(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.path(name), bytes).expect("a file for a test");
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_default()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Bytes that differ everywhere.
+pub fn content(length: usize) -> Vec<u8> {
+    (0..length as u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8).collect()
+}
+
+/// Two sockets, and the address of the second.
+pub fn pair() -> (Udp, Udp, SocketAddr) {
+    let bind = || Udp::bind(SocketAddr::from(([127, 0, 0, 1], 0))).expect("there is a loopback device");
+    let (here, there) = (bind(), bind());
+    let to = there.address().expect("it is bound");
+    (here, there, to)
+}
+
+pub fn limits() -> Limits {
+    Limits { patience: Duration::from_secs(10), waits: Duration::from_secs(20), ..Limits::default() }
+}
+
+pub fn settings(handshake: Handshake, credentials: Credentials) -> Settings {
+    Settings { handshake, credentials, limits: limits(), caller: None }
+}
+
+/// An object of a file.
+pub fn object(path: &Path, scheme: &Scheme, more: bool) -> Object {
+    let name = path.file_name().expect("it has a name").to_string_lossy().into_owned();
+    let task = Task {
+        from: Source::File(path.to_owned()),
+        name,
+        deadline: None,
+        rate: None,
+        packet: scheme.packet,
+        transport: transport_of(&scheme.name).expect("it is one"),
+        id: 1,
+        receivers: Receivers { min: 1 },
+    };
+    let loaded = task.load(&Arc::new(Tally::default()), &|| true).expect("the file is there");
+    let (cargo, about) = loaded.expect("nobody said stop");
+    Object { folders: Vec::new(), cargo, about, more }
+}
+
+/// A sender of files, which calls.
+pub fn send_files<P: Platform + Send + 'static>(
+    platform: P,
+    to: SocketAddr,
+    credentials: Credentials,
+    scheme: &str,
+    files: Vec<PathBuf>,
+) -> JoinHandle<Outcome> {
+    send_with(platform, settings(Handshake::Connect(to), credentials), scheme, files)
+}
+
+/// A sender of files.
+pub fn send_with<P: Platform + Send + 'static>(
+    mut platform: P,
+    settings: Settings,
+    scheme: &str,
+    files: Vec<PathBuf>,
+) -> JoinHandle<Outcome> {
+    let scheme = Scheme::new(scheme);
+    thread::spawn(move || {
+        let count = files.len();
+        let all = files.iter().enumerate().map(|(at, path)| object(path, &scheme, at + 1 < count)).collect();
+        send(&settings, &scheme, objects(all), &mut platform, &Control::new())
+    })
+}
+
+/// A receiver into a folder, which listens.
+pub fn receive_into<P: Platform + Send + 'static>(
+    platform: P,
+    credentials: Credentials,
+    folder: PathBuf,
+) -> JoinHandle<Outcome> {
+    receive_with(platform, settings(Handshake::Listen, credentials), folder)
+}
+
+/// A receiver into a folder.
+pub fn receive_with<P: Platform + Send + 'static>(
+    mut platform: P,
+    settings: Settings,
+    folder: PathBuf,
+) -> JoinHandle<Outcome> {
+    thread::spawn(move || {
+        let tally = Arc::new(Tally::default());
+        let window = settings.limits.window;
+        let mut accept = |proposal: &Proposal| {
+            let path = proposal.folders.iter().fold(folder.clone(), |path, folder| path.join(folder));
+            std::fs::create_dir_all(&path).expect("a folder for a test");
+            keep(
+                &proposal.offer,
+                Destination::Folder { path, name: None, replace: false, me: None },
+                window,
+                &tally,
+            )
+        };
+        receive(&settings, &mut accept, &mut platform, &Control::new())
+    })
+}

@@ -1,0 +1,108 @@
+//! Sessions over loopback sockets.
+
+mod common;
+
+use common::{Folder, content, object, pair, receive_into, receive_with, send_files, settings};
+use live::{Control, End, Handshake, Scheme};
+use quic_net::{Credentials, Identity, objects, send};
+
+#[test]
+fn a_file_arrives_and_both_ends_know_it() {
+    let folder = Folder::new("file");
+    folder.file("film.bin", &content(3_000_000));
+    let (here, there, to) = pair();
+    let credentials = Credentials::insecure([1; 32]);
+    let receiver = receive_into(there, credentials.clone(), folder.path("in"));
+    let sender = send_files(here, to, credentials, "cubic", vec![folder.path("film.bin")]);
+    let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+    assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete));
+    assert_eq!(folder.read("in/film.bin"), content(3_000_000));
+    assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1));
+}
+
+#[test]
+fn several_files_arrive_with_the_credentials_of_a_shared_key() {
+    let folder = Folder::new("files");
+    let sizes = [0, 1, 70_000, 2_000_000];
+    let files: Vec<_> = sizes.iter().map(|size| format!("{size}.bin")).collect();
+    files.iter().zip(sizes).for_each(|(name, size)| folder.file(name, &content(size)));
+    let (here, there, to) = pair();
+    let credentials = Credentials::shared(b"of the tests").expect("a key");
+    let receiver = receive_into(there, credentials.clone(), folder.path("in"));
+    let paths = files.iter().map(|name| folder.path(name)).collect();
+    let sender = send_files(here, to, credentials, "reno", paths);
+    let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+    assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete));
+    for (name, size) in files.iter().zip(sizes) {
+        assert_eq!(folder.read(&format!("in/{name}")), content(size), "{name}");
+    }
+}
+
+/// What a caller reports if the listener is not the expected one, and what a listener with other expectations tells a caller.
+#[test]
+fn a_wrong_fingerprint_is_told_with_the_one_that_was_expected() {
+    let ends = [Identity::from_seed([1; 32]), Identity::from_seed([2; 32])];
+    let stranger = Identity::from_seed([3; 32]);
+    for wrong_at_sender in [true, false] {
+        let folder = Folder::new("fingerprint");
+        folder.file("a.bin", b"a");
+        let (here, there, to) = pair();
+        let expected = |right: &Identity, wrong: bool| {
+            vec![if wrong { stranger.fingerprint() } else { right.fingerprint() }]
+        };
+        let sends = Credentials::pinned(ends[0].clone(), expected(&ends[1], wrong_at_sender));
+        let receives = Credentials::pinned(ends[1].clone(), expected(&ends[0], !wrong_at_sender));
+        let mut listens = settings(Handshake::Listen, receives);
+        listens.limits.waits = units::Duration::from_secs(2);
+        let receiver = receive_with(there, listens, folder.path("in"));
+        let sender = send_files(here, to, sends, "cubic", vec![folder.path("a.bin")]);
+        let End::Failed(said) = sender.join().expect("no panic").end else { panic!("it was not accepted") };
+        if wrong_at_sender {
+            let both = [stranger.fingerprint(), ends[1].fingerprint()].map(|one| one.to_string());
+            assert!(both.iter().all(|one| said.contains(one)), "{said}");
+        } else {
+            assert!(said.contains(&ends[0].fingerprint().to_string()), "{said}");
+        }
+        let receiver = receiver.join().expect("no panic");
+        assert_eq!((receiver.end, receiver.stats.sessions), (End::Unanswered, 0));
+        assert!(receiver.stats.discarded.forged > 0);
+    }
+}
+
+#[test]
+fn an_end_without_the_shared_key_is_not_served() {
+    let folder = Folder::new("key");
+    folder.file("a.bin", b"a");
+    let (here, there, to) = pair();
+    let mut listens = settings(Handshake::Listen, Credentials::shared(b"one").expect("a key"));
+    listens.limits.waits = units::Duration::from_secs(2);
+    let receiver = receive_with(there, listens, folder.path("in"));
+    let other = Credentials::shared(b"another").expect("a key");
+    let sender = send_files(here, to, other, "cubic", vec![folder.path("a.bin")]);
+    let End::Failed(said) = sender.join().expect("no panic").end else { panic!("it has another key") };
+    assert!(said.contains("pre-shared key"), "{said}");
+    assert_eq!(receiver.join().expect("no panic").end, End::Unanswered);
+}
+
+#[test]
+fn a_file_with_folders_above_it_arrives_in_them_and_no_other_names_are_taken() {
+    for (folders, fits) in
+        [(vec!["photos", "2026"], true), (vec![".."], false), (vec!["a/b"], false), (vec![""], false)]
+    {
+        let folder = Folder::new("folders");
+        folder.file("a.bin", &content(5000));
+        let (mut here, there, to) = pair();
+        let credentials = Credentials::insecure([1; 32]);
+        let mut listens = settings(Handshake::Listen, credentials.clone());
+        listens.limits.waits = units::Duration::from_secs(2);
+        let receiver = receive_with(there, listens, folder.path("in"));
+        let scheme = Scheme::new("cubic");
+        let mut object = object(&folder.path("a.bin"), &scheme, false);
+        object.folders = folders.iter().map(|name| (*name).to_owned()).collect();
+        let calls = settings(Handshake::Connect(to), credentials);
+        let sender = send(&calls, &scheme, objects(vec![object]), &mut here, &Control::new());
+        receiver.join().expect("no panic");
+        assert_eq!(sender.end == End::Complete, fits, "{folders:?}: {:?}", sender.end);
+        assert_eq!(folder.read("in/photos/2026/a.bin").len(), if fits { 5000 } else { 0 });
+    }
+}

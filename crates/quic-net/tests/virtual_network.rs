@@ -1,0 +1,240 @@
+//! Sessions over a network with a simulated clock, which loses, duplicates, reorders and damages datagrams.
+
+mod common;
+
+use std::net::SocketAddr;
+
+use common::{Folder, content, limits, ms, receive_into, receive_with, send_files, send_with, settings};
+use contract::Random;
+use driver::testing::{InFlight, VirtualNetwork};
+use live::{End, Handshake, Outcome};
+use quic_net::Credentials;
+use units::{Duration, Time};
+
+fn addresses() -> (SocketAddr, SocketAddr) {
+    (SocketAddr::from(([10, 0, 0, 1], 7)), SocketAddr::from(([10, 0, 0, 2], 9)))
+}
+
+/// A bottleneck of 8 Mbit/s towards the second address with a queue of 60 ms, 10 ms each way; then `law`.
+fn bottleneck(mut law: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> VirtualNetwork {
+    let (_, b) = addresses();
+    let mut free_at = Time::ZERO;
+    VirtualNetwork::new(move |passing| {
+        let serialise = Duration::from_micros(passing.bytes.len() as u64 + 28);
+        let start = if passing.to == b { free_at.max(passing.at) } else { passing.at };
+        if start.saturating_since(passing.at) > ms(60) {
+            return Vec::new();
+        }
+        if passing.to == b {
+            free_at = start + serialise;
+        }
+        law(&passing.after(start.saturating_since(passing.at) + serialise + ms(10)))
+    })
+}
+
+/// Sends a file of this many bytes; returns what both ends say, and whether it arrived.
+fn transfer(net: &VirtualNetwork, scheme: &str, bytes: usize) -> (Outcome, Outcome, bool) {
+    let folder = Folder::new(scheme);
+    folder.file("film.bin", &content(bytes));
+    let (a, b) = addresses();
+    let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let credentials = Credentials::insecure([1; 32]);
+    let receiver = receive_into(there, credentials.clone(), folder.path("in"));
+    let sender = send_files(here, b, credentials, scheme, vec![folder.path("film.bin")]);
+    let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+    let whole = folder.read("in/film.bin") == content(bytes);
+    (sender, receiver, whole)
+}
+
+#[test]
+fn every_scheme_that_quic_carries_carries_a_file() {
+    let paced = ["cvihis", "tfrc", "gcc", "mca"];
+    for scheme in thalweg_quic::NAMES.iter().copied().filter(|name| !paced.contains(name)).chain(paced) {
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (sender, receiver, whole) = transfer(&net, scheme, 400_000);
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert!(whole, "{scheme}");
+        assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
+        assert_eq!(sender.stats.discarded.total() + receiver.stats.discarded.total(), 0, "{scheme}");
+    }
+}
+
+/// A tenth of the datagrams is lost, a tenth comes twice, a tenth late, a tenth damaged.
+#[test]
+fn loss_duplicates_reordering_and_damage_do_not_change_what_arrives() {
+    for scheme in ["cubic", "tfrc"] {
+        let mut random = Random::new(3, "network", "");
+        let net = bottleneck(move |passing| match random.below(10) {
+            0 => Vec::new(),
+            1 => vec![passing.clone(), passing.after(ms(3))],
+            2 => vec![passing.after(ms(random.below(30)))],
+            3 => {
+                let mut damaged = passing.clone();
+                let place = random.below(damaged.bytes.len() as u64) as usize;
+                damaged.bytes[place] ^= 0x40;
+                vec![damaged]
+            }
+            _ => vec![passing.clone()],
+        });
+        let (sender, receiver, whole) = transfer(&net, scheme, 300_000);
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert!(whole, "{scheme}");
+    }
+}
+
+/// The receiver is killed when it has a part; another takes over, and the rest is sent, not all of it.
+#[test]
+fn a_file_resumes_with_what_is_missing() {
+    for scheme in ["cubic", "tfrc"] {
+        let folder = Folder::new("resumes");
+        folder.file("film.bin", &content(2_000_000));
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)).dying(ms(1800)));
+        let again = net.host(b, ms(1900));
+        let credentials = Credentials::insecure([1; 32]);
+        let killed = receive_into(there, credentials.clone(), folder.path("in"));
+        let receiver = receive_into(again, credentials.clone(), folder.path("in"));
+        let sender = send_files(here, b, credentials, scheme, vec![folder.path("film.bin")]);
+        assert!(killed.join().is_err(), "it was killed");
+        let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert_eq!(folder.read("in/film.bin"), content(2_000_000), "{scheme}");
+        assert_eq!((sender.stats.sessions, receiver.stats.sessions), (2, 1), "{scheme}");
+        let left = receiver.stats.content;
+        assert!(left > 100_000 && left < 1_700_000, "{scheme}: {left} bytes came to the second receiver");
+    }
+}
+
+/// The address of the caller changes, as behind a NAT: the connection goes on (RFC 9000 §9).
+#[test]
+fn a_session_goes_on_when_the_address_of_the_caller_changes() {
+    for scheme in ["cubic", "tfrc"] {
+        let (a, _) = addresses();
+        let outside = SocketAddr::from(([192, 0, 2, 7], 4000));
+        let begin = Time::ZERO + Duration::from_secs(1000);
+        let net = bottleneck(move |passing| {
+            let mut passing = passing.clone();
+            let later = passing.at > begin + ms(300);
+            if later && passing.from == a {
+                passing.from = outside;
+            } else if passing.to == outside {
+                passing.to = a;
+            } else if later && passing.to == a {
+                return Vec::new();
+            }
+            vec![passing]
+        });
+        let (sender, receiver, whole) = transfer(&net, scheme, 600_000);
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert!(whole && sender.stats.sessions == 1, "{scheme}: {} sessions", sender.stats.sessions);
+    }
+}
+
+/// The path is interrupted for longer than a silence and shorter than the patience.
+#[test]
+fn a_session_outlives_an_interruption() {
+    for scheme in ["cubic", "tfrc"] {
+        let begin = Time::ZERO + Duration::from_secs(1000);
+        let net = bottleneck(move |passing| {
+            let cut = passing.at > begin + ms(300) && passing.at < begin + ms(5300);
+            if cut { Vec::new() } else { vec![passing.clone()] }
+        });
+        let (sender, receiver, whole) = transfer(&net, scheme, 600_000);
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert!(whole, "{scheme}");
+    }
+}
+
+/// Nobody answers, nobody calls, and an end that vanishes.
+#[test]
+fn an_end_alone_gives_up_after_its_patience() {
+    let folder = Folder::new("alone");
+    folder.file("a.bin", b"a");
+    let (a, b) = addresses();
+    let net = VirtualNetwork::plain(ms(10));
+    let begin = net.now();
+    let credentials = Credentials::insecure([1; 32]);
+    let sender = send_files(net.host(a, ms(0)), b, credentials.clone(), "cubic", vec![folder.path("a.bin")]);
+    assert_eq!(sender.join().expect("no panic").end, End::Unanswered);
+    let took = net.now().saturating_since(begin);
+    assert!(took >= Duration::from_secs(10) && took < Duration::from_secs(12), "{took}");
+
+    let net = VirtualNetwork::plain(ms(10));
+    let mut listens = settings(Handshake::Listen, credentials.clone());
+    listens.limits.waits = Duration::from_secs(3);
+    let receiver = receive_with(net.host(b, ms(0)), listens, folder.path("in"));
+    assert_eq!(receiver.join().expect("no panic").end, End::Unanswered);
+
+    folder.file("film.bin", &content(2_000_000));
+    for scheme in ["cubic", "tfrc"] {
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let there = net.host(b, ms(0)).dying(ms(900));
+        let here = net.host(a, ms(1));
+        let killed = receive_into(there, credentials.clone(), folder.path("in"));
+        let sender = send_files(here, b, credentials.clone(), scheme, vec![folder.path("film.bin")]);
+        assert!(killed.join().is_err(), "it was killed");
+        assert_eq!(sender.join().expect("no panic").end, End::Silent, "{scheme}");
+    }
+}
+
+/// The receiver calls a sender that listens, as `recv ADDRESS` does.
+#[test]
+fn either_end_may_call() {
+    for scheme in ["reno", "cvihis"] {
+        let folder = Folder::new("calls");
+        folder.file("film.bin", &content(200_000));
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (here, there) = (net.host(a, ms(0)), net.host(b, ms(5)));
+        let credentials = Credentials::insecure([1; 32]);
+        let calls = settings(Handshake::Connect(a), credentials.clone());
+        let receiver = receive_with(there, calls, folder.path("in"));
+        let listens = settings(Handshake::Listen, credentials);
+        let sender = send_with(here, listens, scheme, vec![folder.path("film.bin")]);
+        let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert_eq!(folder.read("in/film.bin"), content(200_000), "{scheme}");
+    }
+}
+
+#[test]
+fn two_senders_or_two_receivers_are_told_that_they_do_not_fit() {
+    let folder = Folder::new("mismatch");
+    folder.file("a.bin", b"a");
+    let (a, b) = addresses();
+    let net = VirtualNetwork::plain(ms(10));
+    let (here, there) = (net.host(a, ms(5)), net.host(b, ms(0)));
+    let credentials = Credentials::insecure([1; 32]);
+    let mut listens = settings(Handshake::Listen, credentials.clone());
+    listens.limits = live::Limits { waits: Duration::from_secs(5), ..limits() };
+    let listener = receive_with(there, listens, folder.path("in"));
+    let calls = settings(Handshake::Connect(b), credentials);
+    let caller = receive_with(here, calls, folder.path("in"));
+    assert_eq!(caller.join().expect("no panic").end, End::Refused(wire::stream::Reason::Mismatch));
+    assert_eq!(listener.join().expect("no panic").end, End::Unanswered);
+}
+
+/// Several files in one session, with a scheme of each kind.
+#[test]
+fn several_files_follow_one_another_on_one_connection() {
+    for scheme in ["cubic", "tfrc"] {
+        let folder = Folder::new("several");
+        let sizes = [50_000, 0, 120_000, 7];
+        let names: Vec<_> = sizes.iter().map(|size| format!("{size}.bin")).collect();
+        names.iter().zip(sizes).for_each(|(name, size)| folder.file(name, &content(size)));
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let credentials = Credentials::insecure([1; 32]);
+        let receiver = receive_into(there, credentials.clone(), folder.path("in"));
+        let paths = names.iter().map(|name| folder.path(name)).collect();
+        let sender = send_files(here, b, credentials, scheme, paths);
+        let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        for (name, size) in names.iter().zip(sizes) {
+            assert_eq!(folder.read(&format!("in/{name}")), content(size), "{scheme}: {name}");
+        }
+        assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
+    }
+}
