@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -410,6 +412,9 @@ def test_schemes_that_can_meet_have_colours_of_their_own() -> None:
     for family in ("ip", "multicast", "icn", "ndn"):
         given = [colour for name, colour in plots.SCHEME_COLOURS.items() if family in rows[name]]
         assert len(set(given)) == len(given), family
+        channels = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in given]
+        apart = [math.dist(one, other) for one, other in itertools.combinations(channels, 2)]
+        assert min(apart) >= 20, family
 
 
 def test_a_wide_table_is_set_smaller() -> None:
