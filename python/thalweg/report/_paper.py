@@ -88,7 +88,8 @@ def figures_of(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
             **entry,
             "label": _label(entry),
             "drawing": (folder / entry["drawing"]).read_text(encoding="utf-8"),
-            "data": [(row["name"], row["file"]) for row in entry["data"]] + [("drawing", entry["drawing"])],
+            "data": [(row["name"].removeprefix(f"{entry['title']}, "), row["file"]) for row in entry["data"]]
+            + [("drawing", entry["drawing"])],
         }
         for entry in record["figures"]
     ]
