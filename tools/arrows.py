@@ -43,6 +43,7 @@ LEFT = {
     "stack-shared": {"units", "contract"},
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
     "stack-quinn": {"contract", "stack-shared", "thalweg-quic"},
+    "stack-str0m": {"units", "contract", "stack-shared"},
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
     "python": BASE | RUNS | {"tables"},
@@ -57,6 +58,7 @@ TESTS_LEFT = {
     "thalweg-quic": {"stack"},
     "stack-noq": {"units", "sim", "stack", "stack-quinn"},
     "stack-quinn": {"units", "sim", "stack"},
+    "stack-str0m": {"sim", "stack"},
 }
 
 # Outside libraries below `lab`: few, and each for a reason that stands here.
@@ -80,9 +82,11 @@ KEPT = {
     "tun": {"emulate"},
     "nix": {"driver", "transfer", "emulate", "live", "benches"},
     "blake3": {"transfer", "live"},
-    "x25519": {"live", "stack-shared"},
+    "x25519": {"live", "stack-shared", "stack-str0m"},
     "raptorq": {"transfer"},
     "noq": {"thalweg-quic", "stack-noq"},
+    "dimpl": {"stack-str0m"},
+    "str0m": {"stack-str0m"},
     "quinn": {"driver", "quic-net", "thalweg-quic", "stack-quinn"},
     "socket2": {"driver"},
     "getrandom": {"driver", "live"},

@@ -1,12 +1,12 @@
 //! A connection as two sans-IO endpoints of the simulator.
 
-use std::sync::{LazyLock, PoisonError};
-use std::time::{Duration as StdDuration, Instant};
+use std::sync::PoisonError;
 
 use bytes::{Bytes as Chunk, BytesMut};
 use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label, Packet, Random, Request};
 use units::{Bytes, Time};
 
+use crate::clock::{self, Clock};
 use crate::secrets::drawn;
 use crate::tap::Shared;
 use crate::tls::seeded;
@@ -57,7 +57,7 @@ impl<S: Stack> Client<S> {
         let controllers =
             controllers::<S>(&self.controller, seed).expect("it was made once when the flow was checked");
         let first_id = drawn(cx.random());
-        let (seen, now) = (self.seen.clone(), instant(cx.now()));
+        let (seen, now) = (self.seen.clone(), CLOCK.instant(cx.now()));
         self.peer.begin(cx, |secrets| S::connect(controllers, seen, first_id, secrets, now));
     }
 
@@ -66,7 +66,7 @@ impl<S: Stack> Client<S> {
         let Some((stack, _)) = &mut self.peer.stack else { return };
         if stack.delivered() {
             cx.complete();
-            stack.close(instant(cx.now()));
+            stack.close(CLOCK.instant(cx.now()));
         }
         if self.left == 0 || !stack.writable() {
             return;
@@ -194,7 +194,7 @@ impl<S: Stack> Peer<S> {
             return cx.count(Count::Ignored, 1);
         };
         self.buffer.clear();
-        let (now, buffer) = (instant(cx.now()), &mut self.buffer);
+        let (now, buffer) = (CLOCK.instant(cx.now()), &mut self.buffer);
         if let Some(answer) = seeded(random, || stack.receive(now, packet.ecn, datagram, buffer)) {
             self.send(&answer, cx);
         }
@@ -204,14 +204,14 @@ impl<S: Stack> Peer<S> {
     fn expire(&mut self, now: Time) {
         let Some((stack, random)) = &mut self.stack else { return };
         if self.deadline <= now {
-            seeded(random, || stack.expire(instant(now)));
+            seeded(random, || stack.expire(CLOCK.instant(now)));
         }
         stack.exchange();
     }
 
     /// Sends what the stack permits now, and asks for its next deadline.
     fn transmit(&mut self, cx: &mut Cx<'_>) {
-        let now = instant(cx.now());
+        let now = CLOCK.instant(cx.now());
         loop {
             self.buffer.clear();
             let Some((stack, random)) = &mut self.stack else { return };
@@ -220,7 +220,7 @@ impl<S: Stack> Peer<S> {
             self.send(&transmit, cx);
         }
         let deadline = self.stack.as_mut().and_then(|(stack, _)| stack.deadline());
-        self.deadline = deadline.map_or(Time::NEVER, time);
+        self.deadline = deadline.map_or(Time::NEVER, |at| CLOCK.time(at));
     }
 
     /// Sends the datagrams in the buffer.
@@ -238,23 +238,7 @@ impl<S: Stack> Peer<S> {
     }
 }
 
-/// Instants of stacks for time zero of every simulation.
-static ORIGIN: LazyLock<Instant> = LazyLock::new(|| {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "stacks take instants of the standard library, and use their differences only"
-    )]
-    Instant::now()
-});
-
-fn instant(at: Time) -> Instant {
-    *ORIGIN + StdDuration::from_nanos(at.as_nanos())
-}
-
-fn time(at: Instant) -> Time {
-    let nanos = at.saturating_duration_since(*ORIGIN).as_nanos();
-    u64::try_from(nanos).map_or(Time::NEVER, Time::from_nanos)
-}
+static CLOCK: Clock = Clock::new(clock::now);
 
 /// What is uploaded.
 static CONTENT: [u8; 1 << 16] = [0; 1 << 16];

@@ -8,12 +8,13 @@
 //! The datagrams are real: a handshake of TLS 1.3, encrypted packets, ACK frames, flow control, path MTU discovery. The network carries their sizes, with
 //! headers of UDP and IPv4; their bytes wait in the flow's [`Wire`](wire::Wire). A datagram that is longer than the path MTU does not leave.
 
+pub mod clock;
 mod endpoint;
 mod secrets;
 mod stack;
 pub mod tap;
 pub mod tls;
-mod wire;
+pub mod wire;
 
 use contract::{Destination, Endpoint, ParamError, ParamList};
 use units::Bytes;

@@ -25,8 +25,8 @@ thread_local! {
     static STREAM: Cell<Option<Random>> = const { Cell::new(None) };
 }
 
-/// Runs `call`, in which TLS draws from `random`.
-pub(crate) fn seeded<T>(random: &mut Random, call: impl FnOnce() -> T) -> T {
+/// Runs `call`, in which TLS and [`draw`] draw from `random`.
+pub fn seeded<T>(random: &mut Random, call: impl FnOnce() -> T) -> T {
     STREAM.set(Some(random.clone()));
     let result = call();
     if let Some(used) = STREAM.take() {
@@ -35,8 +35,16 @@ pub(crate) fn seeded<T>(random: &mut Random, call: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Fills `bytes` in a call of [`seeded`]; false outside of one.
+pub fn draw(bytes: &mut [u8]) -> bool {
+    let Some(mut random) = STREAM.take() else { return false };
+    fill(&mut random, bytes);
+    STREAM.set(Some(random));
+    true
+}
+
 /// Fills `bytes` from `random`.
-pub(crate) fn fill(random: &mut Random, bytes: &mut [u8]) {
+pub fn fill(random: &mut Random, bytes: &mut [u8]) {
     for chunk in bytes.chunks_mut(8) {
         chunk.copy_from_slice(&random.bits().to_le_bytes()[..chunk.len()]);
     }
@@ -88,10 +96,7 @@ struct Stream;
 
 impl SecureRandom for Stream {
     fn fill(&self, buf: &mut [u8]) -> Result<(), GetRandomFailed> {
-        let mut random = STREAM.take().ok_or(GetRandomFailed)?;
-        fill(&mut random, buf);
-        STREAM.set(Some(random));
-        Ok(())
+        if draw(buf) { Ok(()) } else { Err(GetRandomFailed) }
     }
 }
 

@@ -8,7 +8,7 @@ use units::{Duration, Time};
 
 /// One direction of a flow, shared by its two ends.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wire(Arc<Mutex<Datagrams>>);
+pub struct Wire(Arc<Mutex<Datagrams>>);
 
 #[derive(Debug, Default)]
 struct Datagrams {
@@ -20,7 +20,7 @@ struct Datagrams {
 
 impl Wire {
     /// Takes a datagram that leaves now; its number.
-    pub(crate) fn put(&self, datagram: BytesMut, now: Time) -> u64 {
+    pub fn put(&self, datagram: BytesMut, now: Time) -> u64 {
         let mut wire = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         wire.forget(now);
         wire.sent.push_back((now, Some(datagram)));
@@ -28,7 +28,7 @@ impl Wire {
     }
 
     /// The datagram with this number, which arrives. `None` if it arrived before, or left longer than [`LIFETIME`] ago.
-    pub(crate) fn take(&self, number: u64) -> Option<BytesMut> {
+    pub fn take(&self, number: u64) -> Option<BytesMut> {
         let mut wire = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = usize::try_from(number.checked_sub(wire.first)?).ok()?;
         wire.sent.get_mut(at)?.1.take()

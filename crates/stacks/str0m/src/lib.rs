@@ -1,0 +1,97 @@
+//! WebRTC media of str0m as endpoints of a simulated flow: the sender is a video source whose rate follows str0m's bandwidth estimation, that is GCC on
+//! transport-wide feedback (draft-ietf-rmcat-gcc-02, draft-holmer-rmcat-transport-wide-cc-extensions-01).
+//!
+//! str0m is sans-IO: it takes datagrams and instants, and gives datagrams and deadlines. Everything on the wire is its own: connectivity checks of ICE
+//! (RFC 8445), a handshake of DTLS (RFC 6347), SRTP (RFC 3711), RTCP with feedback and NACKs, retransmissions (RFC 4588), its pacer and its probes. The
+//! network carries the sizes of the datagrams, with headers of UDP and IPv4; their bytes wait in the flow's [`Wire`].
+//!
+//! str0m draws from the generator of the crate `fastrand` that belongs to the thread. Each call into it begins with a seed from the endpoint's stream, and
+//! keys of DTLS come from the same stream. A run is therefore a function of the scenario and its seed.
+
+mod crypto;
+mod dtls;
+mod peer;
+mod source;
+
+use contract::{Destination, Endpoint, ParamError};
+use stack_shared::wire::Wire;
+pub use stack_shared::{Factory, HEADERS};
+use units::{Bytes, Rate};
+
+use self::peer::Receiver;
+use self::source::Sender;
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The estimate with which str0m begins.
+    pub start: Rate,
+    /// Lowest rate of the encoder.
+    pub min: Rate,
+    /// Highest rate of the encoder; str0m probes for as much.
+    pub max: Rate,
+    /// Frames per second.
+    pub frame_rate: u32,
+    /// Largest IPv4 packet that the path carries. str0m sends packets of up to 1150 bytes of UDP payload.
+    pub mtu: Bytes,
+}
+
+impl Default for Config {
+    /// 300 kbit/s at the start, as libwebrtc; 100 kbit/s to 2.5 Mbit/s and 30 frames per second, as a camera at 720p.
+    fn default() -> Self {
+        Self {
+            start: Rate::from_bps(300_000),
+            min: Rate::from_bps(100_000),
+            max: Rate::from_bps(2_500_000),
+            frame_rate: 30,
+            mtu: Bytes::new(1500),
+        }
+    }
+}
+
+/// The two ends of a flow, sender first. Each call of a factory begins a new session.
+///
+/// # Errors
+///
+/// The rates are not in order, there are no frames, or the MTU is less than [`MIN_MTU`].
+pub fn ends(config: &Config) -> Result<(Factory, Factory), ParamError> {
+    check(config)?;
+    let (there, back) = (Wire::default(), Wire::default());
+    let (sender_config, receiver_wires) = (config.clone(), (back.clone(), there.clone()));
+    let sender = move |to: Destination| -> Box<dyn Endpoint + Send> {
+        Box::new(Sender::new(&sender_config, to, there.clone(), back.clone()))
+    };
+    let mtu = config.mtu;
+    let receiver = move |to: Destination| -> Box<dyn Endpoint + Send> {
+        Box::new(Receiver::new(mtu, to, receiver_wires.0.clone(), receiver_wires.1.clone()))
+    };
+    Ok((Box::new(sender), Box::new(receiver)))
+}
+
+fn check(config: &Config) -> Result<(), ParamError> {
+    let error = |name: &str, message: String, hint: &str| {
+        let (name, hint) = (name.to_owned(), Some(hint.to_owned()));
+        Err(ParamError { name, message, hint, beside: None })
+    };
+    let Config { start, min, max, frame_rate, mtu } = config;
+    if *min == Rate::ZERO || min > max || *max > MAX_RATE {
+        let message = format!("the encoder cannot have rates from {min} to {max}");
+        return error("max", message, "0 < min ≤ max ≤ 1 Gbit/s");
+    }
+    if start < min || start > max {
+        return error("start", format!("{start} is no rate of the encoder"), "from min to max");
+    }
+    if !(1..=240).contains(frame_rate) {
+        return error("frame_rate", format!("{frame_rate} frames per second"), "1 to 240");
+    }
+    if *mtu < MIN_MTU {
+        let message = format!("packets of {mtu} are smaller than those of str0m");
+        return error("mtu", message, "at least 1178 B");
+    }
+    Ok(())
+}
+
+/// Largest packet of str0m: 1150 bytes of UDP payload with its default settings.
+pub const MIN_MTU: Bytes = Bytes::new(1178);
+
+const MAX_RATE: Rate = Rate::from_mbps(1000);

@@ -1,0 +1,215 @@
+//! What sender and receiver have in common, and the receiver.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration as StdDuration;
+
+use bytes::BytesMut;
+use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label, Packet, Random};
+use stack_shared::clock::{self, Clock};
+use stack_shared::tls::seeded;
+use stack_shared::wire::Wire;
+use stack_shared::{CLIENT, HEADERS, SERVER};
+use str0m::bwe::Bitrate;
+use str0m::config::DtlsCert;
+use str0m::ice::IceCreds;
+use str0m::media::{MediaKind, Mid};
+use str0m::net::{Protocol, Receive};
+use str0m::rtp::Ssrc;
+use str0m::{Candidate, Event, Output, Rtc, RtcConfig};
+use units::{Bytes, Duration, Time};
+
+use crate::{crypto, dtls};
+
+/// One end of a session.
+pub(crate) struct Peer {
+    to: Destination,
+    out: Wire,
+    inward: Wire,
+    mtu: u64,
+    /// Addresses of this end and of the other, inside of str0m.
+    addresses: (SocketAddr, SocketAddr),
+    /// str0m, and its random numbers.
+    session: Option<(Rtc, Random)>,
+    pub(crate) deadline: Time,
+    pub(crate) running: bool,
+    /// What str0m reported and nobody has read.
+    pub(crate) events: Vec<Event>,
+}
+
+impl Peer {
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
+        let mtu = mtu.saturating_sub(HEADERS).as_u64();
+        let (addresses, session, deadline) = ((SERVER, CLIENT), None, Time::NEVER);
+        Self { to, out, inward, mtu, addresses, session, deadline, running: false, events: Vec::new() }
+    }
+
+    /// Begins a session: the sender with the estimate `start`, the receiver without one.
+    pub(crate) fn begin(&mut self, start: Option<Bitrate>, cx: &mut Cx<'_>) {
+        let mut random = Random::new(cx.random().bits(), "str0m", "");
+        if start.is_some() {
+            self.addresses = (CLIENT, SERVER);
+        }
+        let (addresses, now) = (self.addresses, CLOCK.instant(cx.now()));
+        let seed = random.bits();
+        let rtc = seeded(&mut random, || {
+            fastrand::seed(seed);
+            let config = if start.is_some() { base().enable_bwe(start) } else { base() };
+            let mut rtc = config.build(now);
+            connect(&mut rtc, addresses, start.is_some());
+            rtc
+        });
+        self.session = Some((rtc, random));
+        self.running = true;
+    }
+
+    /// Falls silent, as a host that is switched off.
+    pub(crate) fn stop(&mut self) {
+        (self.session, self.running, self.deadline) = (None, false, Time::NEVER);
+    }
+
+    /// Calls str0m, with its random numbers. `None` without a session.
+    pub(crate) fn call<T>(&mut self, call: impl FnOnce(&mut Rtc) -> T) -> Option<T> {
+        let (rtc, random) = self.session.as_mut()?;
+        let seed = random.bits();
+        Some(seeded(random, || {
+            fastrand::seed(seed);
+            call(rtc)
+        }))
+    }
+
+    /// A datagram arrived.
+    pub(crate) fn receive(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
+        let Header::Datagram { seq } = packet.header else { return cx.count(Count::Ignored, 1) };
+        let Some(datagram) = self.inward.take(seq) else { return cx.count(Count::Ignored, 1) };
+        let (now, (destination, source)) = (CLOCK.instant(cx.now()), self.addresses);
+        let taken = self.call(|rtc| {
+            let contents = datagram[..].try_into().ok()?;
+            let datagram = Receive { proto: Protocol::Udp, source, destination, contents };
+            rtc.handle_input(str0m::Input::Receive(now, datagram)).ok()
+        });
+        if taken.flatten().is_none() {
+            cx.count(Count::Ignored, 1);
+        }
+    }
+
+    /// Tells str0m the time, if its deadline has expired.
+    pub(crate) fn expire(&mut self, cx: &mut Cx<'_>) {
+        if self.deadline <= cx.now() {
+            let now = CLOCK.instant(cx.now());
+            // a session that failed gives no output any more
+            let _ = self.call(|rtc| rtc.handle_input(str0m::Input::Timeout(now)));
+        }
+    }
+
+    /// Sends what str0m permits now, keeps its events, and asks for its next deadline.
+    pub(crate) fn poll(&mut self, cx: &mut Cx<'_>) {
+        self.deadline = Time::NEVER;
+        while let Some(Ok(output)) = self.call(Rtc::poll_output) {
+            match output {
+                Output::Timeout(at) => {
+                    self.deadline = CLOCK.time(at).max(cx.now() + RESOLUTION);
+                    break;
+                }
+                Output::Transmit(datagram) => self.send(&datagram.contents, cx),
+                Output::Event(event) => self.events.push(event),
+            }
+        }
+    }
+
+    fn send(&mut self, datagram: &[u8], cx: &mut Cx<'_>) {
+        let size = datagram.len() as u64;
+        // a router that may not fragment it drops it
+        if size <= self.mtu {
+            let seq = self.out.put(BytesMut::from(datagram), cx.now());
+            let (size, header) = (Bytes::new(size) + HEADERS, Header::Datagram { seq });
+            cx.send(self.to, size, Ecn::NotCapable, header, Label::default());
+        }
+    }
+}
+
+/// Settings of both ends. The other ones are str0m's defaults.
+fn base() -> RtcConfig {
+    let cert = dtls::certificate();
+    RtcConfig::new()
+        .set_rtp_mode(true)
+        .set_crypto_provider(Arc::new(crypto::PROVIDER))
+        .set_dtls_cert(DtlsCert { certificate: cert.certificate, private_key: cert.private_key })
+        .set_stats_interval(Some(STATS_INTERVAL))
+}
+
+/// Tells each end what signalling would: addresses, credentials, fingerprints and streams of the other.
+fn connect(rtc: &mut Rtc, (local, remote): (SocketAddr, SocketAddr), sender: bool) {
+    rtc.add_local_candidate(Candidate::host(local, "udp").expect("it is an address"));
+    rtc.add_remote_candidate(Candidate::host(remote, "udp").expect("it is an address"));
+    let mut api = rtc.direct_api();
+    let fingerprint = api.local_dtls_fingerprint().clone();
+    api.set_remote_fingerprint(fingerprint);
+    api.set_local_ice_credentials(credentials(sender));
+    api.set_remote_ice_credentials(credentials(!sender));
+    api.set_ice_controlling(sender);
+    api.start_dtls(sender).expect("it was not started before");
+    let (mid, ssrc, repairs) = (Mid::from("video"), media(), Some(Ssrc::from(2)));
+    api.declare_media(mid, MediaKind::Video);
+    if sender {
+        api.declare_stream_tx(ssrc, repairs, mid, None);
+    } else {
+        api.expect_stream_rx(ssrc, repairs, mid, None);
+        api.enable_twcc_feedback();
+    }
+}
+
+/// As long as those that str0m draws.
+fn credentials(sender: bool) -> IceCreds {
+    let name = if sender { "simulated/sender" } else { "simulated/receiv" };
+    IceCreds { ufrag: name.to_owned(), pass: format!("{name}/22byte") }
+}
+
+/// The stream of media.
+pub(crate) fn media() -> Ssrc {
+    Ssrc::from(1)
+}
+
+/// The receiver: an application that takes every RTP packet.
+pub(crate) struct Receiver(Peer);
+
+impl Receiver {
+    pub(crate) fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
+        Self(Peer::new(mtu, to, out, inward))
+    }
+}
+
+impl Endpoint for Receiver {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Start if !self.0.running => self.0.begin(None, cx),
+            Input::Stop => return self.0.stop(),
+            Input::Packet(packet) => self.0.receive(packet, cx),
+            Input::Start | Input::Timer | Input::Mode(_) | Input::App(_) => {}
+        }
+        self.0.expire(cx);
+        self.0.poll(cx);
+        for event in self.0.events.drain(..) {
+            if let Event::RtpPacket(packet) = event {
+                cx.deliver(Bytes::new(packet.payload.len() as u64));
+            }
+        }
+    }
+
+    fn wake(&self) -> Time {
+        self.0.deadline
+    }
+}
+
+/// str0m takes a "beginning of time" when it makes its first session, an hour back; time zero of every simulation is after it.
+pub(crate) static CLOCK: Clock = Clock::new(|| {
+    let now = clock::now();
+    seeded(&mut Random::new(0, "str0m", "clock"), || drop(base().build(now)));
+    now
+});
+
+/// Time after which an expired deadline is handled again. str0m's own tests of its estimation have the same.
+const RESOLUTION: Duration = Duration::from_micros(100);
+
+/// Interval of str0m's statistics.
+const STATS_INTERVAL: StdDuration = StdDuration::from_millis(100);

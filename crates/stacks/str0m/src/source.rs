@@ -1,0 +1,145 @@
+//! The sender: an encoder whose frames have the size that str0m's estimate permits.
+
+use contract::{Count, Cx, Destination, Endpoint, Input};
+use stack_shared::wire::Wire;
+use str0m::bwe::{Bitrate, BweKind};
+use str0m::format::{Codec, PayloadParams};
+use str0m::media::Pt;
+use str0m::rtp::RtpWrite;
+use str0m::{Event, Rtc};
+use units::{Duration, Time};
+
+use crate::Config;
+use crate::peer::{CLOCK, Peer, media};
+
+pub(crate) struct Sender {
+    peer: Peer,
+    config: Config,
+    /// What str0m estimates, in bits per second.
+    estimate: u64,
+    falling: bool,
+    /// When the next frame is captured; never before the session is connected.
+    next_frame: Time,
+    frames: u64,
+    packets: u64,
+    /// NACKs that were counted.
+    nacks: u64,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config, to: Destination, out: Wire, inward: Wire) -> Self {
+        Self {
+            peer: Peer::new(config.mtu, to, out, inward),
+            config: config.clone(),
+            estimate: config.start.as_bps(),
+            falling: false,
+            next_frame: Time::NEVER,
+            frames: 0,
+            packets: 0,
+            nacks: 0,
+        }
+    }
+
+    fn begin(&mut self, cx: &mut Cx<'_>) {
+        let Config { start, max, .. } = self.config;
+        (self.estimate, self.falling, self.next_frame) = (start.as_bps(), false, Time::NEVER);
+        (self.frames, self.packets, self.nacks) = (0, 0, 0);
+        self.peer.begin(Some(Bitrate::bps(self.estimate)), cx);
+        self.peer.call(|rtc| rtc.bwe().set_desired_bitrate(Bitrate::bps(max.as_bps())));
+    }
+
+    /// Captures the frames that are due.
+    fn capture(&mut self, cx: &mut Cx<'_>) {
+        if self.next_frame == Time::NEVER && self.peer.call(|rtc| rtc.is_connected()) == Some(true) {
+            self.next_frame = cx.now();
+        }
+        while self.next_frame <= cx.now() {
+            self.write(cx);
+            self.frames += 1;
+            let each = 1_000_000_000 / u64::from(self.config.frame_rate);
+            self.next_frame += Duration::from_nanos(each);
+        }
+    }
+
+    /// Gives str0m a frame of the size that the estimate permits, in packets of equal size.
+    fn write(&mut self, cx: &mut Cx<'_>) {
+        let Config { min, max, frame_rate, .. } = self.config;
+        let rate = self.estimate.clamp(min.as_bps(), max.as_bps());
+        let frame = rate / 8 / u64::from(frame_rate);
+        let packets = frame.div_ceil(PAYLOAD + OVERHEAD).max(1);
+        let payload = usize::try_from((frame / packets).saturating_sub(OVERHEAD).max(1)).unwrap_or(1);
+        // 90 kHz [RFC7741 §4.1]
+        let media_time = (self.frames * 90_000 / u64::from(frame_rate)) as u32;
+        let now = CLOCK.instant(cx.now());
+        for left in (0..packets).rev() {
+            let number = self.packets;
+            self.packets += 1;
+            self.peer.call(|rtc| {
+                let Some(pt) = vp8(rtc) else { return };
+                if let Some(stream) = rtc.direct_api().stream_tx(&media()) {
+                    let packet = RtpWrite::new(pt, number.into(), media_time, now, vec![0; payload]);
+                    stream.write_rtp(packet.marker(left == 0).nackable(true));
+                }
+            });
+            self.peer.poll(cx);
+        }
+    }
+
+    /// Reads what str0m reports.
+    fn report(&mut self, cx: &mut Cx<'_>) {
+        for event in self.peer.events.drain(..) {
+            match event {
+                Event::EgressBitrateEstimate(BweKind::Twcc { estimate, .. }) => {
+                    let falls = estimate.as_u64() < self.estimate;
+                    cx.count(Count::Episodes, u64::from(falls && !self.falling));
+                    (self.estimate, self.falling) = (estimate.as_u64(), falls);
+                }
+                Event::PeerStats(stats) => {
+                    if let Some(rtt) = stats.rtt {
+                        cx.measured_rtt(Duration::from_nanos(rtt.as_nanos() as u64));
+                    }
+                }
+                Event::MediaEgressStats(stats) => {
+                    cx.count(Count::Nacks, stats.nacks - self.nacks);
+                    self.nacks = stats.nacks;
+                }
+                _ => {}
+            }
+        }
+        if cx.probing() {
+            cx.probe("allowed_rate", self.estimate as f64);
+        }
+    }
+}
+
+impl Endpoint for Sender {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Start if !self.peer.running => self.begin(cx),
+            Input::Stop => {
+                self.next_frame = Time::NEVER;
+                return self.peer.stop();
+            }
+            Input::Packet(packet) => self.peer.receive(packet, cx),
+            Input::Start | Input::Timer | Input::Mode(_) | Input::App(_) => {}
+        }
+        self.peer.expire(cx);
+        self.peer.poll(cx);
+        self.capture(cx);
+        self.report(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.peer.deadline.min(self.next_frame)
+    }
+}
+
+fn vp8(rtc: &Rtc) -> Option<Pt> {
+    rtc.codec_config().find(|params| params.spec().codec == Codec::Vp8).map(PayloadParams::pt)
+}
+
+/// Payload of a full packet: what remains of the 1150 bytes of str0m's default.
+const PAYLOAD: u64 = 1150 - OVERHEAD;
+
+/// Header of RTP (12 bytes), its extensions (16) and the tag of the cipher (16).
+const OVERHEAD: u64 = 44;
