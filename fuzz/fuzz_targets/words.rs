@@ -10,10 +10,10 @@ use std::sync::{Arc, LazyLock};
 
 use contract::EndpointId;
 use libfuzzer_sys::fuzz_target;
-use transfer::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink};
 use transfer::{
-    BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Destination, Kind, Layout, Manifest, Playout,
-    Receivers, Store, Tally, LiveStream, TransferError, Whole,
+    BlockSink, BlockSource, ByteSink, ByteSource, Bytes, Collector, Destination, FileStore, Fountain, Kind,
+    Layout, LiveStream, MAX_MESSAGE_BYTES, Manifest, Payload, Playout, Receivers, Sink, Store, Tally,
+    TransferError, Whole,
 };
 use units::{Duration, Time};
 

@@ -12,7 +12,7 @@ use std::io::{BufWriter, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use contract::Count;
-use live::ndn::{Control, Face, Fetch, Nowhere, OnDisk, Serve, connect, fetch, serve};
+use ndn_net::{Control, Face, Fetch, Nowhere, OnDisk, Serve, connect, fetch, serve};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 

@@ -25,6 +25,11 @@ impl Clock {
         Self { began: Instant::now(), base }
     }
 
+    /// A clock that is zero now.
+    pub fn start() -> Self {
+        Self::since(Instant::now())
+    }
+
     /// A clock that was zero at `began`.
     pub const fn since(began: Instant) -> Self {
         Self { began, base: Duration::ZERO }

@@ -6,8 +6,10 @@
 use std::net::UdpSocket;
 use std::time::Instant;
 
-use quinn_udp::{Transmit, UdpSocketState};
+use contract::Ecn;
 use units::{Duration, Time};
+
+use crate::{GsoBatch, Platform as _, Udp};
 
 /// How a sender waits for the next departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,9 +202,9 @@ struct Computer {
     sockets: Option<Sockets>,
 }
 
+/// A socket that sends, and another that receives and is never read.
 struct Sockets {
-    from: UdpSocket,
-    state: UdpSocketState,
+    from: Udp,
     to: UdpSocket,
     target: std::net::SocketAddr,
     size: usize,
@@ -218,30 +220,26 @@ impl Computer {
 
 impl Sockets {
     fn new(size: usize) -> std::io::Result<Self> {
-        let (from, to) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
-        let state = UdpSocketState::new((&from).into())?;
-        let max = (LONGEST / size.max(1)).clamp(1, state.max_gso_segments().max(1));
-        Ok(Self { target: to.local_addr()?, bytes: vec![0; size * max], from, state, to, size })
+        let to = UdpSocket::bind("127.0.0.1:0")?;
+        let from = Udp::bind("127.0.0.1:0".parse().expect("an address"))?;
+        let max = (LONGEST / size.max(1)).clamp(1, from.offloads().0.max(1));
+        Ok(Self { target: to.local_addr()?, bytes: vec![0; size * max], from, to, size })
     }
 
-    /// Sends `packets` datagrams, as many as possible per call.
-    fn send(&self, mut packets: u64) -> u64 {
-        let (mut calls, max) = (0, (self.bytes.len() / self.size.max(1)) as u64);
-        while packets > 0 {
-            let now = packets.min(max);
-            let transmit = Transmit {
-                destination: self.target,
-                ecn: None,
-                contents: &self.bytes[..self.size * now as usize],
-                segment_size: (now > 1).then_some(self.size),
-                src_ip: None,
-            };
-            // a datagram that is not accepted is lost, as on any network
-            let _ = self.state.try_send((&self.from).into(), &transmit);
-            (packets, calls) = (packets - now, calls + 1);
+    /// Sends `packets` datagrams, as many as possible per call. A datagram that is not accepted is lost, as on any network.
+    fn send(&mut self, packets: u64) -> u64 {
+        let max = (self.bytes.len() / self.size.max(1)) as u64;
+        for first in (0..packets).step_by(max.max(1) as usize) {
+            let bytes = &self.bytes[..self.size * (packets - first).min(max) as usize];
+            self.from.send(&GsoBatch {
+                to: self.target,
+                ecn: Ecn::NotCapable,
+                bytes,
+                segment_size: self.size,
+            });
         }
         debug_assert!(self.to.local_addr().is_ok(), "the other end is open");
-        calls
+        packets.div_ceil(max.max(1))
     }
 }
 
@@ -266,7 +264,7 @@ impl Stage for Computer {
     }
 
     fn depart(&mut self, packets: u64) -> u64 {
-        self.sockets.as_ref().map_or(0, |sockets| sockets.send(packets))
+        self.sockets.as_mut().map_or(0, |sockets| sockets.send(packets))
     }
 }
 

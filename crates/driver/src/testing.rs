@@ -3,12 +3,16 @@
 //! One thread runs at a time. When it waits, the clock jumps to the next event, and the thread of that event continues. A test is therefore
 //! deterministic on any host and load.
 
+mod captures;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use contract::{Ecn, Random};
 use units::{Duration, Time};
+
+pub use captures::{CaptureFile, CapturedPacket};
 
 use crate::{Batch, GsoBatch, Platform, SendOutcome};
 

@@ -21,7 +21,7 @@ const BATCH: usize = 16;
 /// Maximum size of a packet.
 const LONGEST: usize = 65_536;
 /// Minimum and maximum interval at which the counters of programs are read.
-const NEWS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
+const UPDATE_INTERVAL: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
 
 /// Runs `world` by the clock of `platform` until its end, or until `control` stops it. The counters of programs are read twice per interval
 /// of the recorded series, between 20 and 200 times per second.
@@ -33,7 +33,7 @@ pub(crate) fn drive(
     platform: &mut impl Platform,
 ) -> Accuracy {
     let every = blueprint.record.every;
-    let every = if every == Duration::ZERO { NEWS.1 } else { every.scaled(0.5) };
+    let every = if every == Duration::ZERO { UPDATE_INTERVAL.1 } else { every.scaled(0.5) };
     let mut turn = Turn {
         world,
         gates,
@@ -41,8 +41,8 @@ pub(crate) fn drive(
         egress: Vec::new(),
         buffer: vec![0; LONGEST].into_boxed_slice(),
         datagrams: Writer::default(),
-        news_at: Time::ZERO,
-        news_every: every.clamp(NEWS.0, NEWS.1),
+        update_at: Time::ZERO,
+        update_every: every.clamp(UPDATE_INTERVAL.0, UPDATE_INTERVAL.1),
     };
     let mut ready = Vec::with_capacity(gates.count());
     // since when devices are not watched
@@ -56,7 +56,7 @@ pub(crate) fn drive(
             turn.take_in(device, control, platform);
         }
         ready.clear();
-        let until = turn.world.next_event().min(turn.news_at);
+        let until = turn.world.next_event().min(turn.update_at);
         let watched = platform.wait(until, &mut ready);
         let waited = watched.saturating_since(away);
         turn.accuracy.pickups.record_times(waited, waited.as_nanos());
@@ -79,8 +79,8 @@ struct Turn<'a> {
     buffer: Box<[u8]>,
     /// Conversion of packets to live endpoints.
     datagrams: Writer,
-    news_at: Time,
-    news_every: Duration,
+    update_at: Time,
+    update_every: Duration,
 }
 
 impl Turn<'_> {
@@ -90,9 +90,9 @@ impl Turn<'_> {
         if due <= now {
             self.accuracy.events.record(now.saturating_since(due));
         }
-        if now >= self.news_at {
+        if now >= self.update_at {
             self.ask(platform);
-            self.news_at = now + self.news_every;
+            self.update_at = now + self.update_every;
         }
         let mut over = self.world.run_until(now, control);
         if over && self.world.paused() {
@@ -110,9 +110,9 @@ impl Turn<'_> {
             let live = self.gates.is_live(one.flow);
             match one.event {
                 EgressEvent::Start if live => {
-                    platform.begin(one.endpoint, self.world.detached_endpoint(one.endpoint))
+                    platform.start_endpoint(one.endpoint, self.world.detached_endpoint(one.endpoint))
                 }
-                EgressEvent::Stop if live => platform.end(one.endpoint),
+                EgressEvent::Stop if live => platform.stop_endpoint(one.endpoint),
                 EgressEvent::Mode(number) if live => platform.mode(one.endpoint, self.gates.mode(number)),
                 EgressEvent::Start if self.gates.sends(one.flow, one.endpoint) => platform.start(one.flow),
                 EgressEvent::Stop if self.gates.sends(one.flow, one.endpoint) => platform.stop(one.flow),
@@ -190,12 +190,12 @@ impl Turn<'_> {
     fn ask(&mut self, platform: &mut impl Platform) {
         self.ask_programs(platform);
         let (world, accuracy) = (&mut *self.world, &mut self.accuracy);
-        platform.words(&mut |endpoint, said| {
-            world.add_meter(endpoint, &said.meter);
-            accuracy.endpoints.add(&said.late);
+        platform.endpoint_reports(&mut |endpoint, report| {
+            world.add_meter(endpoint, &report.meter);
+            accuracy.endpoints.add(&report.late);
             let now = world.now();
             world.report_for(endpoint, now, |cx| {
-                for note in &said.notes {
+                for note in &report.notes {
                     if note.event {
                         cx.event(note.name, note.value);
                     } else {
@@ -208,29 +208,29 @@ impl Turn<'_> {
 
     fn ask_programs(&mut self, platform: &mut impl Platform) {
         let (world, gates) = (&mut *self.world, self.gates);
-        platform.news(&mut |news| {
-            let Some(ends) = gates.ends(news.flow) else { return };
+        platform.program_updates(&mut |update| {
+            let Some(ends) = gates.ends(update.flow) else { return };
             let now = world.now();
             let Some(receiver) = ends.receivers.first() else { return };
-            world.report_for(receiver.endpoint, news.completed.unwrap_or(now), |cx| {
-                cx.deliver(news.delivered);
-                if news.completed.is_some() {
+            world.report_for(receiver.endpoint, update.completed.unwrap_or(now), |cx| {
+                cx.deliver(update.delivered);
+                if update.completed.is_some() {
                     cx.complete();
                 }
             });
-            let Some(standing) = news.sender else { return };
+            let Some(state) = update.sender else { return };
             world.report_for(ends.sender.endpoint, now, |cx| {
-                cx.count(Count::Retransmits, standing.retransmits);
-                cx.count(Count::Timeouts, standing.timeouts);
-                cx.probe("window", standing.window.as_f64());
-                cx.probe("in_flight", standing.in_flight.as_f64());
-                if standing.threshold != Bytes::UNLIMITED {
-                    cx.probe("ssthresh", standing.threshold.as_f64());
+                cx.count(Count::Retransmits, state.retransmits);
+                cx.count(Count::Timeouts, state.timeouts);
+                cx.probe("window", state.window.as_f64());
+                cx.probe("in_flight", state.in_flight.as_f64());
+                if state.threshold != Bytes::UNLIMITED {
+                    cx.probe("ssthresh", state.threshold.as_f64());
                 }
-                if standing.rtt > Duration::ZERO {
-                    cx.measured_rtt(standing.rtt);
-                    cx.probe("rtt", standing.rtt.as_secs_f64());
-                    cx.probe("srtt", standing.rtt.as_secs_f64());
+                if state.rtt > Duration::ZERO {
+                    cx.measured_rtt(state.rtt);
+                    cx.probe("rtt", state.rtt.as_secs_f64());
+                    cx.probe("srtt", state.rtt.as_secs_f64());
                 }
             });
         });

@@ -29,27 +29,27 @@ pub trait Platform {
     fn stop(&mut self, flow: FlowId);
 
     /// Passes on the changes of programs since the last call.
-    fn news(&mut self, tell: &mut dyn FnMut(News));
+    fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate));
 
     /// Starts a live endpoint with its state machine.
-    fn begin(&mut self, endpoint: EndpointId, machine: LiveMachine);
+    fn start_endpoint(&mut self, endpoint: EndpointId, machine: LiveEndpoint);
 
     /// Stops a live endpoint.
-    fn end(&mut self, endpoint: EndpointId);
+    fn stop_endpoint(&mut self, endpoint: EndpointId);
 
     /// Changes the mode of a live endpoint.
     fn mode(&mut self, endpoint: EndpointId, mode: &str);
 
     /// Passes on the reports of live endpoints since the last call.
-    fn words(&mut self, tell: &mut dyn FnMut(EndpointId, &Said));
+    fn endpoint_reports(&mut self, tell: &mut dyn FnMut(EndpointId, &EndpointReport));
 }
 
 /// A state machine that runs outside the world, and its random stream.
-pub type LiveMachine = (Box<dyn Endpoint + Send>, Random);
+pub type LiveEndpoint = (Box<dyn Endpoint + Send>, Random);
 
 /// The report of a live endpoint.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct EndpointReport {
     /// Counters.
     pub meter: Meter,
     /// Values and events for the trace.
@@ -60,7 +60,7 @@ pub struct Said {
 
 /// Changes of a flow's program since the last call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct News {
+pub struct ProgramUpdate {
     /// The flow.
     pub flow: FlowId,
     /// Payload that its receiver read.
@@ -68,12 +68,12 @@ pub struct News {
     /// Its completion, if it is complete.
     pub completed: Option<Time>,
     /// State of its sender, if known.
-    pub sender: Option<Standing>,
+    pub sender: Option<SenderState>,
 }
 
 /// State of a TCP sender of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct SenderState {
     /// Congestion window.
     pub window: Bytes,
     /// Slow-start threshold; [`Bytes::UNLIMITED`] before the first loss.

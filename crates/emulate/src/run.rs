@@ -9,7 +9,7 @@ use units::{Duration, Time};
 
 use crate::driver::drive;
 use crate::gates::Gates;
-use crate::platform::{LiveMachine, News, Platform, Said};
+use crate::platform::{EndpointReport, LiveEndpoint, Platform, ProgramUpdate};
 use crate::{Accuracy, Lateness};
 
 /// Settings of the host's part of an emulation.
@@ -170,15 +170,15 @@ impl Platform for Alone {
 
     fn stop(&mut self, _: FlowId) {}
 
-    fn news(&mut self, _: &mut dyn FnMut(News)) {}
+    fn program_updates(&mut self, _: &mut dyn FnMut(ProgramUpdate)) {}
 
-    fn begin(&mut self, _: EndpointId, _: LiveMachine) {}
+    fn start_endpoint(&mut self, _: EndpointId, _: LiveEndpoint) {}
 
-    fn end(&mut self, _: EndpointId) {}
+    fn stop_endpoint(&mut self, _: EndpointId) {}
 
     fn mode(&mut self, _: EndpointId, _: &str) {}
 
-    fn words(&mut self, _: &mut dyn FnMut(EndpointId, &Said)) {}
+    fn endpoint_reports(&mut self, _: &mut dyn FnMut(EndpointId, &EndpointReport)) {}
 }
 
 /// Time since an instant.

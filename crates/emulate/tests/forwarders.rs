@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
-use std::time::Instant;
 
 use contract::Count;
-use live::forward::{
+use driver::Clock;
+use ndn_net::forwarder::{
     Control, LinkSettings, Listen, Node, PortStats, RouteSettings, Settings, Sockets, Stats, drive,
 };
-use live::ndn::{Face, Fetch, Fetched, Place, Serve, connect, fetch, serve};
+use ndn_net::{Face, FaceUri, Fetch, Fetched, Serve, connect, fetch, serve};
 use units::{Bytes, Duration, Rate, Time};
 use wire::ndn::Name;
 
@@ -138,7 +138,7 @@ impl Case {
 
     /// The case on sockets.
     fn run(&self, what: &str) -> Seen {
-        let began = Instant::now();
+        let clock = Clock::start();
         let path = |host: &str| -> PathBuf {
             std::env::temp_dir().join(format!("thalweg-{}-{what}-{host}.sock", std::process::id()))
         };
@@ -154,7 +154,7 @@ impl Case {
                     held: Some(65_536),
                     ..Listen::default()
                 };
-                Sockets::open_since(&listen, began).expect("sockets can be opened")
+                Sockets::open_with(&listen, clock).expect("sockets can be opened")
             })
             .collect();
         let addresses: Vec<Option<SocketAddr>> = opened.iter().map(Sockets::udp_address).collect();
@@ -162,7 +162,7 @@ impl Case {
         let files: Vec<Vec<u8>> =
             self.files.iter().zip(1..).map(|(file, seed)| content(file.1, seed)).collect();
         let controls: Vec<Control> = nodes.iter().map(|_| Control::default()).collect();
-        let (producing, fetching) = (live::ndn::Control::new(), live::ndn::Control::new());
+        let (producing, fetching) = (ndn_net::Control::new(), ndn_net::Control::new());
         let until = Time::ZERO + Duration::from_secs(120);
         std::thread::scope(|scope| {
             let forwarders: Vec<_> = nodes
@@ -180,7 +180,7 @@ impl Case {
                 .iter()
                 .enumerate()
                 .map(|(number, file)| {
-                    let (mut file, place, producing) = (file.clone(), Place::Unix(path("p")), &producing);
+                    let (mut file, place, producing) = (file.clone(), FaceUri::Unix(path("p")), &producing);
                     scope.spawn(move || {
                         let socket = connect(&place).expect("the forwarder is there");
                         let prefix = name(&format!("/file{number}"));
@@ -191,7 +191,7 @@ impl Case {
                 })
                 .collect();
             let commands = || controls[self.place("p")].status().map_or(0, |stats| stats.strays.commands);
-            while commands() < files.len() as u64 && began.elapsed().as_secs() < 30 {
+            while commands() < files.len() as u64 && clock.now() < Time::ZERO + Duration::from_secs(30) {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
             let consumers: Vec<_> = self
@@ -199,7 +199,7 @@ impl Case {
                 .iter()
                 .enumerate()
                 .map(|(number, (host, _))| {
-                    let (place, fetching) = (Place::Unix(path(host)), &fetching);
+                    let (place, fetching) = (FaceUri::Unix(path(host)), &fetching);
                     let access = Some(self.access(host));
                     scope.spawn(move || {
                         let socket = connect(&place).expect("the forwarder is there");

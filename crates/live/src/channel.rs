@@ -18,23 +18,23 @@ const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 const ORDERS: usize = 16;
 
 /// One end of an open session.
-pub(crate) struct Channel {
+pub struct Channel {
     /// Address of the other end.
-    pub(crate) to: SocketAddr,
+    pub to: SocketAddr,
     /// Number of the session.
-    pub(crate) session: u32,
+    pub session: u32,
     seal: Key,
     open: Key,
     /// A value that only the two ends know, for applications.
-    pub(crate) binding: [u8; KEY],
+    pub binding: [u8; KEY],
     /// A datagram of the other end with a valid tag has arrived, which proves its identity.
-    pub(crate) known: bool,
+    pub known: bool,
     next: u64,
     seen: Replay,
     /// Upper bound of the round-trip time of the handshake; `None` if it was not measured.
-    pub(crate) rtt: Option<Duration>,
+    pub rtt: Option<Duration>,
     /// Arrival of the last valid datagram.
-    pub(crate) heard_at: Time,
+    pub heard_at: Time,
     /// Departure of the last datagram.
     spoke_at: Time,
     orders: VecDeque<Order>,
@@ -77,12 +77,12 @@ impl Channel {
     }
 
     /// Bytes of IP and UDP headers on this path.
-    pub(crate) fn outer_bytes(&self) -> u32 {
+    pub fn outer_bytes(&self) -> u32 {
         outer_bytes(self.to)
     }
 
     /// The frame of a datagram from `from`; `None`, with a count of the reason, if it is not from the other end or is a duplicate.
-    pub(crate) fn read<'a>(
+    pub fn read<'a>(
         &mut self,
         bytes: &'a [u8],
         from: SocketAddr,
@@ -112,7 +112,7 @@ impl Channel {
     }
 
     /// Sends a frame. Returns the length in bytes.
-    pub(crate) fn say(
+    pub fn say(
         &mut self,
         frame: Frame<'_>,
         ecn: Ecn,
@@ -135,7 +135,7 @@ impl Channel {
     }
 
     /// Queues an order, which is retransmitted until it is acknowledged. A change of mode replaces one that waits.
-    pub(crate) fn order(&mut self, order: Order, now: Time) {
+    pub fn order(&mut self, order: Order, now: Time) {
         let first = usize::from(self.say_at != Time::NEVER && !self.orders.is_empty());
         if matches!(order, Order::Mode(_)) {
             let mut place = 0;
@@ -153,12 +153,12 @@ impl Channel {
     }
 
     /// Whether all orders were acknowledged.
-    pub(crate) fn settled(&self) -> bool {
+    pub fn settled(&self) -> bool {
         self.orders.is_empty()
     }
 
     /// Takes the acknowledgement of an order.
-    pub(crate) fn on_heard(&mut self, serial: u32, now: Time) {
+    pub fn on_heard(&mut self, serial: u32, now: Time) {
         if serial == self.serial && self.orders.pop_front().is_some() {
             self.serial = self.serial.wrapping_add(1);
             self.wait = AGAIN.0;
@@ -167,7 +167,7 @@ impl Channel {
     }
 
     /// Takes an order of the other end: whether it is new, and whether it is to be acknowledged.
-    pub(crate) fn on_order(&mut self, serial: u32) -> (bool, bool) {
+    pub fn on_order(&mut self, serial: u32) -> (bool, bool) {
         let behind = self.expected.wrapping_sub(serial);
         let new = behind == 0;
         if new {
@@ -177,7 +177,7 @@ impl Channel {
     }
 
     /// The order that is due now, with its serial number.
-    pub(crate) fn due(&mut self, now: Time) -> Option<(u32, Order)> {
+    pub fn due(&mut self, now: Time) -> Option<(u32, Order)> {
         if self.say_at > now {
             return None;
         }
@@ -188,12 +188,12 @@ impl Channel {
     }
 
     /// Whether a keep-alive is due.
-    pub(crate) fn too_quiet(&self, now: Time, keep_alive: Duration) -> bool {
+    pub fn too_quiet(&self, now: Time, keep_alive: Duration) -> bool {
         now >= self.spoke_at + keep_alive
     }
 
     /// When an order or a keep-alive is due.
-    pub(crate) fn wake(&self, keep_alive: Duration) -> Time {
+    pub fn wake(&self, keep_alive: Duration) -> Time {
         self.say_at.min(self.spoke_at + keep_alive)
     }
 }

@@ -79,7 +79,7 @@ pub struct Progress {
 pub enum Phase {
     /// It calls, or waits for a call.
     #[default]
-    Meeting,
+    Connecting,
     /// Data flow.
     Open,
     /// Nothing arrives from the other end.
@@ -91,7 +91,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    const ALL: [Self; 5] = [Self::Meeting, Self::Open, Self::Silent, Self::Closing, Self::Over];
+    const ALL: [Self; 5] = [Self::Connecting, Self::Open, Self::Silent, Self::Closing, Self::Over];
 }
 
 impl Progress {

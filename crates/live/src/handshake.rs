@@ -12,7 +12,7 @@ use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, Group, Hello, KEY, Offer, Reason, Role, TOKEN, Welcome};
 
 use crate::channel::Channel;
-use crate::keys::{Agreed, Half, Key, TokenKey};
+use crate::keys::{Key, KeyPair, SessionKeys, TokenKey};
 use crate::{Secret, Stats};
 
 /// Retransmission of a hello: initial timeout, which grows by a half, and its maximum.
@@ -43,16 +43,16 @@ fn draw<const N: usize>(platform: &mut impl Platform) -> [u8; N] {
 }
 
 /// The end that calls.
-pub(crate) struct Caller {
+pub struct Caller {
     to: SocketAddr,
     secret: Secret,
     role: Role,
     offer: Option<Offer>,
     /// Its permanent key pair, without which no other host can call as this one.
-    me: Half,
+    me: KeyPair,
     /// Number of this call.
     call: u32,
-    half: Half,
+    half: KeyPair,
     token: Option<[u8; TOKEN]>,
     /// Time of the first hello with a token in this call.
     shown_at: Option<Time>,
@@ -63,14 +63,27 @@ pub(crate) struct Caller {
 }
 
 /// The result of an answer to a call.
-pub(crate) enum Reply {
+pub enum Reply {
+    /// Nothing yet: it was not valid, or the handshake continues.
     Nothing,
+    /// The listener refused the call for this reason.
     Refused(Reason),
-    Welcome { channel: Box<Channel>, peer: u32, offer: Option<Offer>, group: Option<Group> },
+    /// The session is open.
+    Welcome {
+        /// Its channel.
+        channel: Box<Channel>,
+        /// The number of this end among the receivers.
+        peer: u32,
+        /// What a sender offers.
+        offer: Option<Offer>,
+        /// The group of the data.
+        group: Option<Group>,
+    },
 }
 
 impl Caller {
-    pub(crate) fn new(
+    /// Calls `to` in this role. `me` is the permanent private key of this end; random if `None`.
+    pub fn new(
         to: SocketAddr,
         secret: &Secret,
         role: Role,
@@ -79,7 +92,7 @@ impl Caller {
         now: Time,
         platform: &mut impl Platform,
     ) -> Self {
-        let me = Half::new(me.unwrap_or_else(|| draw(platform)));
+        let me = KeyPair::new(me.unwrap_or_else(|| draw(platform)));
         let mut caller = Self {
             to,
             secret: secret.clone(),
@@ -87,7 +100,7 @@ impl Caller {
             offer,
             me,
             call: 0,
-            half: Half::new(draw(platform)),
+            half: KeyPair::new(draw(platform)),
             token: None,
             shown_at: None,
             hinted_at: None,
@@ -99,30 +112,31 @@ impl Caller {
     }
 
     /// Calls again with a new key.
-    pub(crate) fn again(&mut self, now: Time, platform: &mut impl Platform) {
+    pub fn again(&mut self, now: Time, platform: &mut impl Platform) {
         self.call = u32::from_be_bytes(draw(platform));
-        self.half = Half::new(draw(platform));
+        self.half = KeyPair::new(draw(platform));
         (self.token, self.shown_at) = (None, None);
         (self.say_at, self.wait) = (now, AGAIN.0);
     }
 
     /// Whether the other end probably has another key: a hint says so, and no valid answer has arrived for a while. An attacker that can
     /// send the hint could also suppress the answers.
-    pub(crate) fn has_another_key(&self, now: Time) -> bool {
+    pub fn has_another_key(&self, now: Time) -> bool {
         self.hinted_at.is_some_and(|at| now >= at + HINTED)
     }
 
     /// Stops calling.
-    pub(crate) fn rest(&mut self) {
+    pub fn rest(&mut self) {
         self.say_at = Time::NEVER;
     }
 
-    pub(crate) fn wake(&self) -> Time {
+    /// When the next hello is due.
+    pub fn wake(&self) -> Time {
         self.say_at
     }
 
     /// Sends a hello if it is due.
-    pub(crate) fn turn(&mut self, now: Time, platform: &mut impl Platform, stats: &mut Stats) {
+    pub fn turn(&mut self, now: Time, platform: &mut impl Platform, stats: &mut Stats) {
         if self.say_at > now {
             return;
         }
@@ -140,7 +154,7 @@ impl Caller {
     }
 
     /// Handles an answer, or a datagram that looks like one.
-    pub(crate) fn on_answer(
+    pub fn on_answer(
         &mut self,
         bytes: &[u8],
         from: SocketAddr,
@@ -186,7 +200,7 @@ impl Caller {
             // a receiver must get an offer, a sender must not
             Ok(Frame::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
                 let Welcome { session, public, peer, offer, mut group } = *welcome;
-                let agreed = Agreed::by_caller(&self.secret, &self.half, &self.me, &public);
+                let agreed = SessionKeys::for_caller(&self.secret, &self.half, &self.me, &public);
                 if let Some(group) = &mut group {
                     agreed.mask(&mut group.secret);
                 }
@@ -208,7 +222,7 @@ impl Caller {
 }
 
 /// Handles connection attempts: answers a hello with a challenge, and a returned token with a session.
-pub(crate) struct Listener {
+pub struct Listener {
     secret: Secret,
     opening: Key,
     token_key: TokenKey,
@@ -232,15 +246,15 @@ struct Inside {
 
 /// The place of an admitted caller.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub struct Admission {
     /// Its number among the receivers.
-    pub(crate) peer: u32,
+    pub peer: u32,
     /// The group of the data.
-    pub(crate) group: Option<Group>,
+    pub group: Option<Group>,
 }
 
 /// The result of a connection attempt.
-pub(crate) enum Attempt {
+pub enum Attempt {
     /// None: it was answered, or is ignored.
     Nothing,
     /// A new session. The caller's address is validated, and its key is new.
@@ -248,7 +262,7 @@ pub(crate) enum Attempt {
 }
 
 /// A hello with a valid token, and the number of its call.
-pub(crate) struct CallerHello {
+pub struct CallerHello {
     hello: Hello,
     call: u32,
 }
@@ -262,7 +276,7 @@ impl std::ops::Deref for CallerHello {
 
 impl Listener {
     /// A listener for at most `max` sessions at a time.
-    pub(crate) fn new(secret: &Secret, max: usize, platform: &mut impl Platform) -> Self {
+    pub fn new(secret: &Secret, max: usize, platform: &mut impl Platform) -> Self {
         Self {
             secret: secret.clone(),
             opening: Key::opening(secret),
@@ -275,7 +289,7 @@ impl Listener {
 
     /// Handles a datagram of another version. A caller of version 1, which would retry for a minute, gets a refusal of that version, which
     /// is shorter than its hello.
-    pub(crate) fn on_other_version(
+    pub fn on_other_version(
         &self,
         bytes: &[u8],
         from: SocketAddr,
@@ -289,7 +303,7 @@ impl Listener {
     }
 
     /// Handles a datagram of a connection attempt.
-    pub(crate) fn on_attempt(
+    pub fn on_attempt(
         &mut self,
         bytes: &[u8],
         from: SocketAddr,
@@ -354,7 +368,7 @@ impl Listener {
     }
 
     /// Informs a caller why it is refused.
-    pub(crate) fn refuse(
+    pub fn refuse(
         &self,
         hello: &CallerHello,
         to: SocketAddr,
@@ -366,18 +380,18 @@ impl Listener {
     }
 
     /// Makes a session for a caller: its channel, and the welcome to send.
-    pub(crate) fn admit(
+    pub fn admit(
         &mut self,
         hello: &CallerHello,
         from: SocketAddr,
         now: Time,
-        place: Place,
+        place: Admission,
         offer: Option<Offer>,
         platform: &mut impl Platform,
     ) -> (Channel, Vec<u8>) {
-        let Place { peer, mut group } = place;
-        let (session, half) = (u32::from_be_bytes(draw(platform)), Half::new(draw(platform)));
-        let agreed = Agreed::by_called(&self.secret, &half, &hello.public, &hello.caller);
+        let Admission { peer, mut group } = place;
+        let (session, half) = (u32::from_be_bytes(draw(platform)), KeyPair::new(draw(platform)));
+        let agreed = SessionKeys::for_listener(&self.secret, &half, &hello.public, &hello.caller);
         if let Some(group) = &mut group {
             agreed.mask(&mut group.secret);
         }
@@ -393,7 +407,7 @@ impl Listener {
     }
 
     /// Sends the welcome and stores it for retransmission.
-    pub(crate) fn welcome(
+    pub fn welcome(
         &mut self,
         hello: &CallerHello,
         welcome: Vec<u8>,

@@ -68,13 +68,13 @@ impl Key {
 }
 
 /// The key pair of an end for one session. The agreed keys cannot be computed from the public keys, which are sent in clear text.
-pub(crate) struct Half {
+pub(crate) struct KeyPair {
     own: StaticSecret,
     /// The public key.
     pub(crate) public: [u8; KEY],
 }
 
-impl Half {
+impl KeyPair {
     pub(crate) fn new(random: [u8; KEY]) -> Self {
         let own = StaticSecret::from(random);
         let public = PublicKey::from(&own).to_bytes();
@@ -89,7 +89,7 @@ impl Half {
 /// The keys that the ends of a session agree on ([RFC7748 §6.1]). Two agreements are combined, as in the handshakes of the Noise framework
 /// that authenticate the caller (`ee` and `se`): one of the key pairs for this session, and one with the permanent key pair of the caller,
 /// so that no other host can open a session as the caller. If there is a secret, both ends must know it.
-pub(crate) struct Agreed {
+pub(crate) struct SessionKeys {
     /// Of datagrams of the caller.
     pub(crate) caller: Key,
     /// Of datagrams of the listener.
@@ -103,15 +103,20 @@ pub(crate) struct Agreed {
 /// listener.
 type Publics<'a> = [&'a [u8; KEY]; 3];
 
-impl Agreed {
+impl SessionKeys {
     /// As computed by the caller, with its key pairs for this session (`half`) and its permanent one (`me`).
-    pub(crate) fn by_caller(secret: &Secret, half: &Half, me: &Half, called: &[u8; KEY]) -> Self {
+    pub(crate) fn for_caller(secret: &Secret, half: &KeyPair, me: &KeyPair, called: &[u8; KEY]) -> Self {
         let shared = [half.with(called), me.with(called)];
         Self::new(secret, &shared, [&half.public, &me.public, called])
     }
 
     /// As computed by the listener.
-    pub(crate) fn by_called(secret: &Secret, half: &Half, call: &[u8; KEY], caller: &[u8; KEY]) -> Self {
+    pub(crate) fn for_listener(
+        secret: &Secret,
+        half: &KeyPair,
+        call: &[u8; KEY],
+        caller: &[u8; KEY],
+    ) -> Self {
         let shared = [half.with(call), half.with(caller)];
         Self::new(secret, &shared, [call, caller, &half.public])
     }
@@ -198,11 +203,12 @@ mod tests {
     use super::*;
 
     /// What both ends find when each has drawn its half.
-    fn agreed(secret: &Secret, caller: u8, called: u8) -> [Agreed; 2] {
-        let (caller, called, me) = (Half::new([caller; KEY]), Half::new([called; KEY]), Half::new([9; KEY]));
+    fn agreed(secret: &Secret, caller: u8, called: u8) -> [SessionKeys; 2] {
+        let (caller, called, me) =
+            (KeyPair::new([caller; KEY]), KeyPair::new([called; KEY]), KeyPair::new([9; KEY]));
         [
-            Agreed::by_caller(secret, &caller, &me, &called.public),
-            Agreed::by_called(secret, &called, &caller.public, &me.public),
+            SessionKeys::for_caller(secret, &caller, &me, &called.public),
+            SessionKeys::for_listener(secret, &called, &caller.public, &me.public),
         ]
     }
 
@@ -230,7 +236,7 @@ mod tests {
         let bytes = |text: &str| -> [u8; KEY] {
             std::array::from_fn(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
         };
-        let own = Half::new(bytes("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"));
+        let own = KeyPair::new(bytes("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"));
         let other = bytes("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
         let shared = bytes("c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552");
         assert_eq!(own.with(&other), shared);
@@ -242,11 +248,11 @@ mod tests {
         let mut bytes = vec![0; 40];
         ours.caller.seal(&mut bytes, 0);
         // all that passes by: the two public halves; the stranger has a half of its own
-        let [call, called, me] = [1, 2, 9].map(|own| Half::new([own; KEY]).public);
-        let own = Half::new([3; KEY]);
+        let [call, called, me] = [1, 2, 9].map(|own| KeyPair::new([own; KEY]).public);
+        let own = KeyPair::new([3; KEY]);
         for public in [&call, &called, &me] {
             let shared = [own.with(public), own.with(public)];
-            let stranger = Agreed::new(&Secret::none(), &shared, [&call, &me, &called]);
+            let stranger = SessionKeys::new(&Secret::none(), &shared, [&call, &me, &called]);
             assert_eq!(stranger.caller.open(&bytes), None);
         }
         assert!(theirs.caller.open(&bytes).is_some());
@@ -255,17 +261,18 @@ mod tests {
     #[test]
     fn who_calls_in_anothers_name_finds_another_key() {
         // the stranger draws a half for its call and says that it is the caller, whose public half it saw
-        let (call, called, me) = (Half::new([3; KEY]), Half::new([2; KEY]), Half::new([9; KEY]));
-        let theirs = Agreed::by_called(&Secret::none(), &called, &call.public, &me.public);
-        for own in [&call, &Half::new([4; KEY])] {
+        let (call, called, me) = (KeyPair::new([3; KEY]), KeyPair::new([2; KEY]), KeyPair::new([9; KEY]));
+        let theirs = SessionKeys::for_listener(&Secret::none(), &called, &call.public, &me.public);
+        for own in [&call, &KeyPair::new([4; KEY])] {
             let shared = [call.with(&called.public), own.with(&called.public)];
-            let stranger = Agreed::new(&Secret::none(), &shared, [&call.public, &me.public, &called.public]);
+            let stranger =
+                SessionKeys::new(&Secret::none(), &shared, [&call.public, &me.public, &called.public]);
             let mut bytes = vec![0; 40];
             stranger.caller.seal(&mut bytes, 0);
             assert_eq!(theirs.caller.open(&bytes), None);
             assert_ne!(stranger.binding, theirs.binding);
         }
-        let right = Agreed::by_caller(&Secret::none(), &call, &me, &called.public);
+        let right = SessionKeys::for_caller(&Secret::none(), &call, &me, &called.public);
         assert_eq!(right.binding, theirs.binding);
     }
 

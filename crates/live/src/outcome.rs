@@ -102,7 +102,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    pub(crate) fn add(&mut self, bytes: usize) {
+    /// Counts a datagram of this many bytes.
+    pub fn add(&mut self, bytes: usize) {
         self.datagrams += 1;
         self.bytes += bytes as u64;
     }

@@ -12,7 +12,8 @@ use wire::stream::{Data, Envelope, Frame, Offer, Order, Reason, Role, Segment, T
 
 use crate::addresses::{FLOW, SENDER, receiver};
 use crate::send::{entry, size_is_right, stream_config, stream_setup, tcp_config, transport};
-use crate::session::{At, Opened, TxContext, Work, run};
+use crate::session::{At, Opened, Work, run};
+use crate::tx::TxContext;
 use crate::{Accept, Control, Limits, Outcome, Progress, Settings, Stats};
 
 /// Maximum number of messages of the store at a time.

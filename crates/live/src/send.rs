@@ -11,8 +11,9 @@ use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{DATA, Envelope, FEEDBACK, Frame, KEY, Offer, Order, Reason, Role, SEGMENT, Transport};
 
 use crate::addresses::{FLOW, SENDER, receiver};
-use crate::session::{At, Opened, TxContext, Work, run};
-use crate::start::with_initial_rate;
+use crate::initial_rate::with_initial_rate;
+use crate::session::{At, Opened, Work, run};
+use crate::tx::TxContext;
 use crate::{Control, End, Limits, Outcome, Progress, Scheme, Settings, Stats};
 
 /// Interval at which an empty byte source is polled.

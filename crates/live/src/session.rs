@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
 use contract::{Address, Ecn, Endpoint, Random};
-use driver::{EventLoop, GsoBatches, Platform, StateMachine, drive};
+use driver::{EventLoop, Platform, StateMachine, drive};
 use transfer::{Status, Waits};
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, KEY, Malformed, Offer, Order, Reason, Role};
@@ -14,8 +14,9 @@ use crate::addresses::FLOW;
 use crate::channel::Channel;
 use crate::handshake::{Caller, Listener, Reply};
 use crate::multicast::MulticastReceiver;
+use crate::patience::Patience;
 use crate::session::attempts::Candidate;
-use crate::still::Still;
+use crate::tx::{Transmitter, TxContext};
 use crate::{Control, End, Handshake, Limits, Outcome, Phase, Progress, Secret, Settings, Stats};
 
 mod attempts;
@@ -24,28 +25,13 @@ mod quiet;
 /// The number of the receiver in a session of two ends.
 const ONLY: u32 = 1;
 /// Interval at which progress is published and requests of other threads are read.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long an end waits for the acknowledgement of its close.
-pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of keep-alives of a caller until the first datagram of the other end, by which the listener recognises the session as its.
-const SHOWN_AGAIN: Duration = Duration::from_millis(100);
+const CONFIRM_INTERVAL: Duration = Duration::from_millis(100);
 /// How long an end that was closed answers repetitions.
-pub(crate) const HEARS_OUT: Duration = Duration::from_millis(250);
-
-/// The context for sending in a session.
-pub(crate) struct TxContext<'a, O> {
-    pub(crate) channel: &'a mut Channel,
-    pub(crate) gso_batches: &'a mut GsoBatches,
-    pub(crate) platform: &'a mut O,
-    pub(crate) stats: &'a mut Stats,
-}
-
-impl<O: Platform> TxContext<'_, O> {
-    /// Sends a frame. Returns its length without IP and UDP headers.
-    pub(crate) fn say(&mut self, frame: Frame<'_>, ecn: Ecn, now: Time) -> usize {
-        self.channel.say(frame, ecn, now, self.platform, self.gso_batches, self.stats)
-    }
-}
+pub const CLOSE_LINGER: Duration = Duration::from_millis(250);
 
 /// The role of an end: sending or receiving.
 pub(crate) trait Work {
@@ -167,7 +153,7 @@ struct Open {
     multicast: Option<MulticastReceiver>,
     /// The other end lets nothing be heard.
     silent: bool,
-    /// Nothing of the group is heard. Until it is again, nothing is said: a sender that hears nobody stands still.
+    /// Nothing of the group is heard. Until it is again, nothing is said: a sender that hears nobody stands patience.
     deaf: bool,
     /// It is to end so, at this instant at the latest.
     closing: Option<(End, Time)>,
@@ -194,7 +180,7 @@ impl Open {
     /// After which silence this end says that it lives.
     fn keep_alive(&self, limits: &Limits) -> Duration {
         if self.caller.is_none() && !self.channel.known && !self.silent {
-            return SHOWN_AGAIN;
+            return CONFIRM_INTERVAL;
         }
         match &self.multicast {
             Some(_) if self.deaf => limits.patience,
@@ -222,10 +208,8 @@ pub(crate) fn run<O: Platform, W: Work>(
         limits: settings.limits,
         secret: settings.secret.clone(),
         work,
-        platform,
+        tx: Transmitter::new(platform),
         control,
-        gso_batches: GsoBatches::default(),
-        stats: Stats::default(),
         listener,
         calls: caller.is_some(),
         caller,
@@ -233,31 +217,29 @@ pub(crate) fn run<O: Platform, W: Work>(
         candidates: VecDeque::new(),
         began_at: now,
         poll_at: now,
-        still: Still::new(now),
+        patience: Patience::new(now),
         asked: 0,
         mode: None,
     };
     let end = drive(&mut session);
-    let now = session.platform.now();
-    session.work.close(&mut session.stats, now);
+    let now = session.tx.platform.now();
+    session.work.close(&mut session.tx.stats, now);
     session.work.show(&control.progress);
     control.progress.peers.store(0, Ordering::Relaxed);
     control.progress.enter(Phase::Over);
-    if session.stats.ended_at == Time::ZERO {
-        session.stats.ended_at = now;
+    if session.tx.stats.ended_at == Time::ZERO {
+        session.tx.stats.ended_at = now;
     }
-    session.stats.overruns = session.gso_batches.overruns;
-    Outcome { end, stats: session.stats }
+    session.tx.stats.overruns = session.tx.gso_batches.overruns;
+    Outcome { end, stats: session.tx.stats }
 }
 
 struct Session<'a, O, W> {
     limits: Limits,
     secret: Secret,
     work: W,
-    platform: &'a mut O,
+    tx: Transmitter<'a, O>,
     control: &'a Control,
-    gso_batches: GsoBatches,
-    stats: Stats,
     /// Takes connection attempts, at an end that listens.
     listener: Listener,
     /// This end is the one that calls.
@@ -268,7 +250,7 @@ struct Session<'a, O, W> {
     began_at: Time,
     poll_at: Time,
     /// For how long nothing has been delivered.
-    still: Still,
+    patience: Patience,
     /// Changes of mode that were asked for here and taken.
     asked: u32,
     /// The mode that was asked for last, here or at the other end.
@@ -281,42 +263,18 @@ impl<O: Platform, W: Work> EventLoop for Session<'_, O, W> {
     const SENDS: bool = matches!(W::ROLE, Role::Sender);
 
     fn platform(&mut self) -> &mut O {
-        self.platform
+        self.tx.platform
     }
 
     fn on_datagram(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
-        self.take(bytes, from, ecn, now)
-    }
-
-    fn on_time(&mut self, now: Time) -> Option<End> {
-        self.turn(now)
-    }
-
-    fn flush(&mut self) {
-        self.gso_batches.flush(self.platform);
-    }
-
-    fn wake(&self, now: Time) -> Time {
-        self.wake(now)
-    }
-
-    fn packets_sent(&self) -> u64 {
-        self.stats.packets
-    }
-}
-
-impl<O: Platform, W: Work> Session<'_, O, W> {
-    // ---- what comes
-
-    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
         let (number, opening) = match Datagram::peek(bytes) {
             Ok(found) => found,
             Err(Malformed::Version) => {
-                self.listener.on_other_version(bytes, from, self.platform, &mut self.stats);
+                self.listener.on_other_version(bytes, from, self.tx.platform, &mut self.tx.stats);
                 return None;
             }
             Err(_) => {
-                self.stats.discarded.malformed += 1;
+                self.tx.stats.discarded.malformed += 1;
                 return None;
             }
         };
@@ -330,7 +288,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
         if let Some(open) = &mut self.open
             && let Some(multicast) = open.multicast.as_mut().filter(|multicast| multicast.session() == number)
         {
-            let frame = multicast.read(bytes, now, &mut self.stats)?;
+            let frame = multicast.read(bytes, now, &mut self.tx.stats)?;
             // who speaks to the group is there
             open.channel.heard_at = now;
             return self.on_message(&frame, &At { now, ecn, length: bytes.len() });
@@ -343,12 +301,12 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             }
             (_, Some(at)) => &mut self.candidates[at].channel,
             _ => {
-                self.stats.discarded.strangers += 1;
+                self.tx.stats.discarded.strangers += 1;
                 return None;
             }
         };
         let known = channel.known;
-        let frame = channel.read(bytes, from, now, &mut self.stats)?;
+        let frame = channel.read(bytes, from, now, &mut self.tx.stats)?;
         if let Some(candidate) = found.and_then(|at| self.candidates.remove(at)) {
             self.replace(candidate, now);
             if self.open.as_ref().is_none_or(|open| open.channel.session != number) {
@@ -356,10 +314,89 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             }
         }
         if !known {
-            self.stats.sessions += 1;
+            self.tx.stats.sessions += 1;
         }
         self.on_message(&frame, &At { now, ecn, length: bytes.len() })
     }
+
+    fn on_time(&mut self, now: Time) -> Option<End> {
+        if now >= self.poll_at {
+            self.poll_at = now + POLL_INTERVAL;
+            self.show();
+            if let Some(mode) = self.control.mode(&mut self.asked) {
+                self.work.on_mode(&mode, now);
+                self.control.progress.set_mode(&mode);
+                if let Some(open) = &mut self.open {
+                    open.channel.order(Order::Mode(mode.clone()), now);
+                }
+                self.mode = Some(mode);
+            }
+            if self.control.stopped() {
+                match &mut self.open {
+                    None => return Some(End::Stopped),
+                    Some(open) if open.closing.is_none() => {
+                        open.channel.order(Order::Close(Reason::Stopped), now);
+                        open.closing = Some((End::Stopped, now + CLOSE_TIMEOUT));
+                        self.tx.stats.ended_at = now;
+                        self.control.progress.enter(Phase::Closing);
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        if let Some(end) = self.watch(now) {
+            return Some(end);
+        }
+        if let Some(caller) = &mut self.caller {
+            caller.turn(now, self.tx.platform, &mut self.tx.stats);
+        }
+        let open = self.open.as_mut()?;
+        let keep_alive = open.keep_alive(&self.limits);
+        let mut tx = self.tx.on(&mut open.channel);
+        // that this end is ready comes before what it says
+        if let Some((serial, order)) = tx.channel.due(now) {
+            tx.say(Frame::Order { serial, order }, Ecn::NotCapable, now);
+        }
+        if !open.silent && !open.deaf && open.closing.is_none() {
+            self.work.turn(now, &mut tx);
+        }
+        if tx.channel.too_quiet(now, keep_alive) {
+            tx.say(Frame::KeepAlive, Ecn::NotCapable, now);
+        }
+        None
+    }
+
+    fn flush(&mut self) {
+        self.tx.flush();
+    }
+
+    fn wake(&self, now: Time) -> Time {
+        let mut wake = self.poll_at;
+        if let Some(caller) = &self.caller {
+            wake = wake.min(caller.wake());
+        }
+        let Some(open) = &self.open else {
+            let limit = if self.calls { self.limits.patience } else { self.limits.waits };
+            return wake.min(self.began_at + limit);
+        };
+        wake = wake.min(open.channel.wake(open.keep_alive(&self.limits)));
+        match &open.closing {
+            Some((_, until)) => wake.min(*until),
+            None if open.silent || open.deaf => wake,
+            None => wake
+                .min(self.work.wake(now))
+                .min(open.channel.heard_at + self.limits.silence)
+                .min(open.whole_at + self.limits.linger),
+        }
+    }
+
+    fn packets_sent(&self) -> u64 {
+        self.tx.stats.packets
+    }
+}
+
+impl<O: Platform, W: Work> Session<'_, O, W> {
+    // ---- what comes
 
     fn on_message(&mut self, frame: &Frame<'_>, at: &At) -> Option<End> {
         let open = self.open.as_mut()?;
@@ -369,12 +406,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             Frame::Ack { serial } => open.channel.on_heard(*serial, now),
             Frame::Order { serial, order } => {
                 let (new, answer) = open.channel.on_order(*serial);
-                let mut tx = TxContext {
-                    channel: &mut open.channel,
-                    gso_batches: &mut self.gso_batches,
-                    platform: self.platform,
-                    stats: &mut self.stats,
-                };
+                let mut tx = self.tx.on(&mut open.channel);
                 if answer {
                     tx.say(Frame::Ack { serial: *serial }, Ecn::NotCapable, now);
                 }
@@ -398,21 +430,16 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
                         };
                         // what this end wanted to say of its own end counts first
                         let end = open.closing.take().map_or(end, |(own, _)| own);
-                        open.closing = Some((end, now + HEARS_OUT));
+                        open.closing = Some((end, now + CLOSE_LINGER));
                         open.ended = true;
-                        self.stats.ended_at = self.stats.ended_at.max(now);
+                        self.tx.stats.ended_at = self.tx.stats.ended_at.max(now);
                     }
                 }
             }
             frame => {
-                let mut tx = TxContext {
-                    channel: &mut open.channel,
-                    gso_batches: &mut self.gso_batches,
-                    platform: self.platform,
-                    stats: &mut self.stats,
-                };
+                let mut tx = self.tx.on(&mut open.channel);
                 if open.closing.is_none() && !self.work.on_message(frame, at, &mut tx) {
-                    self.stats.discarded.misplaced += 1;
+                    self.tx.stats.discarded.misplaced += 1;
                 }
             }
         }
@@ -424,10 +451,10 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
     /// Something came for one who calls.
     fn on_answer(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
         let Some(caller) = self.caller.as_mut() else {
-            self.stats.discarded.strangers += 1;
+            self.tx.stats.discarded.strangers += 1;
             return None;
         };
-        match caller.on_answer(bytes, from, now, self.platform, &mut self.stats) {
+        match caller.on_answer(bytes, from, now, self.tx.platform, &mut self.tx.stats) {
             Reply::Nothing => None,
             Reply::Refused(reason) if self.open.is_none() => Some(End::Refused(reason)),
             // it was there a moment ago
@@ -436,7 +463,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
                 caller.rest();
                 // only a receiver listens to the group
                 let group = group.filter(|_| W::ROLE == Role::Receiver);
-                let begun = MulticastReceiver::open(group, &self.secret, now, self.platform)
+                let begun = MulticastReceiver::open(group, &self.secret, now, self.tx.platform)
                     .and_then(|multicast| Ok((multicast, self.begin(&channel, peer, offer.as_ref(), now)?)));
                 match begun {
                     Ok((multicast, first)) => {
@@ -447,7 +474,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
                     }
                     Err((reason, why)) => {
                         channel.order(Order::Close(reason), now);
-                        let closing = Some((End::Failed(why), now + GOODBYE));
+                        let closing = Some((End::Failed(why), now + CLOSE_TIMEOUT));
                         self.open = Some(Open { closing, ..Open::new(*channel, None) });
                     }
                 }
@@ -457,58 +484,6 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
     }
 
     // ---- time
-
-    fn turn(&mut self, now: Time) -> Option<End> {
-        if now >= self.poll_at {
-            self.poll_at = now + POLL_INTERVAL;
-            self.show();
-            if let Some(mode) = self.control.mode(&mut self.asked) {
-                self.work.on_mode(&mode, now);
-                self.control.progress.set_mode(&mode);
-                if let Some(open) = &mut self.open {
-                    open.channel.order(Order::Mode(mode.clone()), now);
-                }
-                self.mode = Some(mode);
-            }
-            if self.control.stopped() {
-                match &mut self.open {
-                    None => return Some(End::Stopped),
-                    Some(open) if open.closing.is_none() => {
-                        open.channel.order(Order::Close(Reason::Stopped), now);
-                        open.closing = Some((End::Stopped, now + GOODBYE));
-                        self.stats.ended_at = now;
-                        self.control.progress.enter(Phase::Closing);
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
-        if let Some(end) = self.watch(now) {
-            return Some(end);
-        }
-        if let Some(caller) = &mut self.caller {
-            caller.turn(now, self.platform, &mut self.stats);
-        }
-        let open = self.open.as_mut()?;
-        let keep_alive = open.keep_alive(&self.limits);
-        let mut tx = TxContext {
-            channel: &mut open.channel,
-            gso_batches: &mut self.gso_batches,
-            platform: self.platform,
-            stats: &mut self.stats,
-        };
-        // that this end is ready comes before what it says
-        if let Some((serial, order)) = tx.channel.due(now) {
-            tx.say(Frame::Order { serial, order }, Ecn::NotCapable, now);
-        }
-        if !open.silent && !open.deaf && open.closing.is_none() {
-            self.work.turn(now, &mut tx);
-        }
-        if tx.channel.too_quiet(now, keep_alive) {
-            tx.say(Frame::KeepAlive, Ecn::NotCapable, now);
-        }
-        None
-    }
 
     /// Whether the other end is there, and whether there is anything left to do.
     fn watch(&mut self, now: Time) -> Option<End> {
@@ -534,7 +509,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
         if let Some(multicast) = &open.multicast {
             if multicast.deaf(now, self.limits.patience) {
                 open.channel.order(Order::Close(Reason::Stopped), now);
-                open.closing = Some((End::Failed(multicast.complaint()), now + GOODBYE));
+                open.closing = Some((End::Failed(multicast.complaint()), now + CLOSE_TIMEOUT));
                 return None;
             }
             open.deaf = multicast.deaf(now, self.limits.silence);
@@ -546,7 +521,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             self.control.progress.enter(if silent { Phase::Silent } else { Phase::Open });
             if let Some(caller) = &mut self.caller {
                 if silent {
-                    caller.again(now, self.platform);
+                    caller.again(now, self.tx.platform);
                 } else {
                     caller.rest();
                 }
@@ -556,13 +531,13 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             Status::Going => {}
             Status::Failed(why) => {
                 open.channel.order(Order::Close(self.work.reason()), now);
-                open.closing = Some((End::Failed(why), now + GOODBYE));
+                open.closing = Some((End::Failed(why), now + CLOSE_TIMEOUT));
             }
             Status::Whole if W::ROLE == Role::Receiver => {
                 open.whole_at = open.whole_at.min(now);
                 if now >= open.whole_at + self.limits.linger {
                     open.channel.order(Order::Close(Reason::Complete), now);
-                    open.closing = Some((End::Complete, now + GOODBYE));
+                    open.closing = Some((End::Complete, now + CLOSE_TIMEOUT));
                 }
             }
             Status::Whole => {
@@ -570,33 +545,13 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
                     open.channel.order(Order::End { total }, now);
                 }
                 open.channel.order(Order::Close(Reason::Complete), now);
-                open.closing = Some((End::Complete, now + self.limits.linger.max(GOODBYE)));
+                open.closing = Some((End::Complete, now + self.limits.linger.max(CLOSE_TIMEOUT)));
             }
         }
         if open.closing.is_some() {
-            self.stats.ended_at = now;
+            self.tx.stats.ended_at = now;
             self.control.progress.enter(Phase::Closing);
         }
         None
-    }
-
-    fn wake(&self, now: Time) -> Time {
-        let mut wake = self.poll_at;
-        if let Some(caller) = &self.caller {
-            wake = wake.min(caller.wake());
-        }
-        let Some(open) = &self.open else {
-            let limit = if self.calls { self.limits.patience } else { self.limits.waits };
-            return wake.min(self.began_at + limit);
-        };
-        wake = wake.min(open.channel.wake(open.keep_alive(&self.limits)));
-        match &open.closing {
-            Some((_, until)) => wake.min(*until),
-            None if open.silent || open.deaf => wake,
-            None => wake
-                .min(self.work.wake(now))
-                .min(open.channel.heard_at + self.limits.silence)
-                .min(open.whole_at + self.limits.linger),
-        }
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use contract::Count;
 use driver::Udp;
-use live::sdn::{Control, Error, Network, Settings, Stats, control};
 use live::{Limits, Secret};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use sdn_net::{Control, Error, Network, Settings, Stats, control};
 use serde_json::{Value, json};
 use sim::World;
 

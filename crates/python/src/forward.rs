@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use contract::{NameId, ParamList, ParamValue, Setup};
 use driver::{Recorder, Tapped};
-use live::forward::{
-    App, Control, ControllerSettings, Counts, Error, FaceRecorder, ForwarderPlatform, Host, Limits,
-    LinkSettings, Listen, MarkSettings, Node, RouteSettings, Settings, Sockets, Stats, Wire, drive, together,
-};
 use live::{Discarded, Secret};
+use ndn_net::forwarder::{
+    App, Control, ControllerSettings, Counts, Error, FaceRecorder, ForwarderPlatform, Limits, LinkSettings,
+    Listen, MarkSettings, Node, RouteSettings, Settings, Sockets, Stats, TestbedLink, TestbedNode, drive,
+    run_testbed,
+};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -91,7 +92,7 @@ pub fn ndn_together(py: Python<'_>, experiment: &str, control: &ForwardControl) 
     let wires = tree.tables("wires")?.into_iter().map(wire).collect::<PyResult<Vec<_>>>()?;
     tree.done()?;
     let control = Arc::clone(&control.0);
-    let done = py.detach(|| together(hosts, &wires, span, &control)).map_err(failed)?;
+    let done = py.detach(|| run_testbed(hosts, &wires, span, &control)).map_err(failed)?;
     let seconds = |at: &Time| at.as_secs_f64();
     let app = |app: &App| {
         json!({
@@ -148,7 +149,7 @@ fn told(stats: &Stats) -> Value {
     let controller = stats.agent.as_ref().map(|agent| {
         json!({
             "connected": agent.connected,
-            "sent_away": agent.sent_away.map(|reason| reason.words()),
+            "sent_away": agent.last_refusal.map(|reason| reason.words()),
             "sessions": agent.sessions,
             "statuses": agent.statuses,
             "signals": agent.signals,
@@ -349,12 +350,12 @@ fn link(mut table: Table) -> PyResult<LinkSettings> {
     Ok(LinkSettings { marks, ..link })
 }
 
-fn wire(mut table: Table) -> PyResult<Wire> {
+fn wire(mut table: Table) -> PyResult<TestbedLink> {
     let ends = (table.whole("a", 0)? as usize, table.whole("b", 0)? as usize);
-    Ok(Wire { ends, settings: link(table)? })
+    Ok(TestbedLink { ends, settings: link(table)? })
 }
 
-fn host(mut table: Table) -> PyResult<Host> {
+fn host(mut table: Table) -> PyResult<TestbedNode> {
     let name = table.text("name")?.unwrap_or_default();
     let routes = table.tables("routes")?.into_iter().map(|mut route| {
         let to = route.whole("to", 0)? as usize;
@@ -362,7 +363,7 @@ fn host(mut table: Table) -> PyResult<Host> {
     });
     let routes = routes.collect::<PyResult<Vec<_>>>()?;
     let apps = table.tables("apps")?.into_iter().map(app).collect::<PyResult<Vec<_>>>()?;
-    Ok(Host { name, routes, apps, settings: settings_of(table)? })
+    Ok(TestbedNode { name, routes, apps, settings: settings_of(table)? })
 }
 
 fn app(mut table: Table) -> PyResult<App> {

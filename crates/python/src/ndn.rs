@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use contract::{Count, Meter, ParamValue};
 use driver::{Captured, Recorder, Tapped};
-use live::ndn::{self, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served, Transport};
+use ndn_net::{self as ndn, Discovery, Face, FaceUri, Failure, Fetch, Fetched, Serve, Served, Transport};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -173,7 +173,7 @@ fn name(text: &str) -> PyResult<wire::ndn::Name> {
     text.parse().map_err(|error: wire::ndn::BadUri| PyValueError::new_err(error.to_string()))
 }
 
-fn place(text: &str) -> PyResult<Place> {
+fn place(text: &str) -> PyResult<FaceUri> {
     text.parse().map_err(PyValueError::new_err::<String>)
 }
 

@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use contract::{ParamList, ParamValue};
-use driver::{Captured, Interface, Listening, Multicast, Platform, Recorder, Tapped, Udp};
+use driver::{
+    Captured, FromDatagrams, Interface, Listening, Multicast, Platform, Recorder, Tapped, ToDatagrams, Udp,
+};
 use live::{
-    Control, End, Group, Handshake, Left, Limits, Outcome, Phase, Scheme, Secret, Settings, send_to_group,
+    Control, End, Group, Handshake, Limits, Outcome, Phase, ReceiverOutcome, Scheme, Secret, Settings,
+    send_to_group,
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use transfer::{
-    Destination, FromDatagrams, Identity, Outgoing, Receivers, Source, Tally, Task, ToDatagrams, keep,
-};
+use transfer::{Destination, Identity, Outgoing, Receivers, Source, Tally, Task, keep};
 use units::{Duration, Rate, Time, UnitError, UnitText};
 
 /// A transfer, which other threads can observe and control.
@@ -147,7 +148,7 @@ enum Remains {
     /// No other end answered or called.
     Unanswered,
     /// The outcome; for a group also the end of each receiver; the capture if one was requested.
-    Over(Box<Outcome>, Vec<Left>, Option<Captured>),
+    Over(Box<Outcome>, Vec<ReceiverOutcome>, Option<Captured>),
 }
 
 impl Remains {
@@ -163,7 +164,7 @@ impl Transfer {
         let (progress, told) = (&self.control.progress, self.tally.snapshot());
         json!({
             "phase": match progress.phase() {
-                Phase::Meeting => "meeting",
+                Phase::Connecting => "meeting",
                 Phase::Open => "open",
                 Phase::Silent => "silent",
                 Phase::Closing => "closing",

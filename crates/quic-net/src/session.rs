@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use driver::Platform;
-use live::{Control, End, Handshake, Limits, Outcome, Phase, Progress, QUIET, Stats, Still};
+use live::{Control, End, Handshake, Limits, Outcome, Patience, Phase, Progress, QUIET, Stats};
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, Dir, Event, ServerConfig, StreamEvent, TransportConfig,
@@ -148,7 +148,7 @@ pub(crate) fn run<P: Platform, W: Work>(
         heard_at: now,
         began_at: now,
         poll_at: now,
-        still: Still::new(now),
+        patience: Patience::new(now),
         asked: 0,
         mode: None,
         silent: false,
@@ -218,7 +218,7 @@ pub(crate) struct Session<'a, W> {
     heard_at: Time,
     began_at: Time,
     poll_at: Time,
-    still: Still,
+    patience: Patience,
     /// Changes of mode that were asked for here and taken.
     asked: u32,
     /// The mode that was asked for last, here or at the other end.
@@ -452,7 +452,7 @@ impl<W: Work> Session<'_, W> {
         if self.calls.is_some() || self.stats.sessions == 0 || self.caller == *caller {
             return false;
         }
-        let quiet = !self.trusted && self.work.moved() == Some(0) && self.still.lasts() >= QUIET;
+        let quiet = !self.trusted && self.work.moved() == Some(0) && self.patience.lasts() >= QUIET;
         let lost = self.active.is_none() || self.silent;
         !(quiet || (lost && self.work.takes_others()))
     }
@@ -465,7 +465,7 @@ impl<W: Work> Session<'_, W> {
         if let Some(calls) = &mut self.calls {
             calls.unanswered = 0;
         }
-        self.still = Still::new(now);
+        self.patience = Patience::new(now);
         self.control.progress.peers.store(1, Ordering::Relaxed);
         self.control.progress.enter(Phase::Open);
         let Some(connection) = host.connection(lane.id) else { return };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use raptorq::{EncodingPacket, ObjectTransmissionInformation, PayloadId, SourceBlockDecoder};
 
 /// Storage of symbols of incomplete blocks when memory is short: the partial file.
-pub(crate) trait Shelf {
+pub(crate) trait Spill {
     /// Stores `bytes` of `block` at `offset`.
     fn put(&mut self, block: u32, offset: usize, bytes: &[u8]) -> std::io::Result<()>;
     /// Reads them back.
@@ -14,17 +14,17 @@ pub(crate) trait Shelf {
 
 /// The result of a symbol.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum SymbolOutcome {
     /// It was new.
-    Useful,
+    New,
     /// It was a duplicate.
-    Useless,
+    Duplicate,
     /// There was no room: it must be retransmitted.
-    Unkept,
+    NoRoom,
     /// It completed its block, with these bytes.
     Complete(Box<[u8]>),
-    /// It completed its block, whose bytes are on the shelf.
-    Shelved,
+    /// It completed its block, whose bytes are in the spill.
+    CompleteSpilled,
 }
 
 /// Incomplete blocks.
@@ -44,7 +44,7 @@ struct Open {
     /// Which of its own symbols are there.
     own: Box<[u64]>,
     own_count: u16,
-    /// Its own symbols at their places; on the shelf when `None`.
+    /// Its own symbols at their places; on the spill when `None`.
     slab: Option<Box<[u8]>>,
     /// Symbols made by the code.
     coded: Vec<(u32, Box<[u8]>)>,
@@ -82,44 +82,44 @@ impl Assembly {
         symbols: u16,
         number: u32,
         bytes: &[u8],
-        shelf: &mut dyn Shelf,
-    ) -> std::io::Result<Step> {
+        spill: &mut dyn Spill,
+    ) -> std::io::Result<SymbolOutcome> {
         if bytes.len() != self.symbol_bytes
             || (self.open.len() >= MAX_OPEN && !self.open.contains_key(&block))
         {
-            return Ok(Step::Unkept);
+            return Ok(SymbolOutcome::NoRoom);
         }
         if !self.open.contains_key(&block) {
-            self.begin(block, symbols, shelf)?;
+            self.begin(block, symbols, spill)?;
         }
-        let Some(open) = self.open.get_mut(&block) else { return Ok(Step::Unkept) };
+        let Some(open) = self.open.get_mut(&block) else { return Ok(SymbolOutcome::NoRoom) };
         if number < u32::from(symbols) {
             if !open.take_own(number) {
-                return Ok(Step::Useless);
+                return Ok(SymbolOutcome::Duplicate);
             }
             let at = number as usize * self.symbol_bytes;
             match &mut open.slab {
                 Some(slab) => slab[at..at + bytes.len()].copy_from_slice(bytes),
-                None => shelf.put(block, at, bytes)?,
+                None => spill.put(block, at, bytes)?,
             }
         } else {
             if open.coded.iter().any(|(other, _)| *other == number) {
-                return Ok(Step::Useless);
+                return Ok(SymbolOutcome::Duplicate);
             }
             open.coded.push((number, bytes.into()));
             self.repair_bytes += bytes.len();
         }
         if open.there() >= symbols {
-            return self.complete(block, shelf);
+            return self.complete(block, spill);
         }
-        Ok(if self.make_room(block) { Step::Useful } else { Step::Unkept })
+        Ok(if self.make_room(block) { SymbolOutcome::New } else { SymbolOutcome::NoRoom })
     }
 
     /// Opens a block; shelves another when there are too many in memory.
-    fn begin(&mut self, block: u32, symbols: u16, shelf: &mut dyn Shelf) -> std::io::Result<()> {
+    fn begin(&mut self, block: u32, symbols: u16, spill: &mut dyn Spill) -> std::io::Result<()> {
         let size = usize::from(symbols) * self.symbol_bytes;
         while self.slab_bytes > 0 && self.slab_bytes + size > self.max_bytes {
-            self.shelve_oldest(shelf)?;
+            self.shelve_oldest(spill)?;
         }
         self.slab_bytes += size;
         let open = Open {
@@ -133,7 +133,7 @@ impl Assembly {
         Ok(())
     }
 
-    fn shelve_oldest(&mut self, shelf: &mut dyn Shelf) -> std::io::Result<()> {
+    fn shelve_oldest(&mut self, spill: &mut dyn Spill) -> std::io::Result<()> {
         let oldest = self.open.iter_mut().find(|(_, open)| open.slab.is_some());
         let Some((block, open)) = oldest else { return Ok(()) };
         if let Some(slab) = open.slab.take() {
@@ -141,7 +141,7 @@ impl Assembly {
             for number in 0..open.symbols {
                 if open.has_own(u32::from(number)) {
                     let at = usize::from(number) * self.symbol_bytes;
-                    shelf.put(*block, at, &slab[at..at + self.symbol_bytes])?;
+                    spill.put(*block, at, &slab[at..at + self.symbol_bytes])?;
                 }
             }
         }
@@ -165,16 +165,16 @@ impl Assembly {
     }
 
     /// Completes a block that has as many symbols as it needs; sometimes the code needs one more.
-    fn complete(&mut self, block: u32, shelf: &mut dyn Shelf) -> std::io::Result<Step> {
-        let Some(open) = self.open.get_mut(&block) else { return Ok(Step::Useless) };
+    fn complete(&mut self, block: u32, spill: &mut dyn Spill) -> std::io::Result<SymbolOutcome> {
+        let Some(open) = self.open.get_mut(&block) else { return Ok(SymbolOutcome::Duplicate) };
         let all_own = open.own_count == open.symbols;
         let step = if all_own {
             match open.slab.take() {
                 Some(slab) => {
                     self.slab_bytes -= slab.len();
-                    Step::Complete(slab)
+                    SymbolOutcome::Complete(slab)
                 }
-                None => Step::Shelved,
+                None => SymbolOutcome::CompleteSpilled,
             }
         } else {
             let mut slab = match &open.slab {
@@ -184,12 +184,12 @@ impl Assembly {
             if open.slab.is_none() {
                 for number in (0..open.symbols).filter(|number| open.has_own(u32::from(*number))) {
                     let at = usize::from(number) * self.symbol_bytes;
-                    shelf.get(block, at, &mut slab[at..at + self.symbol_bytes])?;
+                    spill.get(block, at, &mut slab[at..at + self.symbol_bytes])?;
                 }
             }
             match open.decode(&slab, self.symbol_bytes) {
-                Some(bytes) => Step::Complete(bytes),
-                None => return Ok(Step::Useful),
+                Some(bytes) => SymbolOutcome::Complete(bytes),
+                None => return Ok(SymbolOutcome::New),
             }
         };
         self.forget(block);
@@ -251,11 +251,11 @@ mod tests {
 
     use super::*;
 
-    /// A shelf in memory.
+    /// A spill in memory.
     #[derive(Default)]
     struct Memory(BTreeMap<(u32, usize), Vec<u8>>);
 
-    impl Shelf for Memory {
+    impl Spill for Memory {
         fn put(&mut self, block: u32, offset: usize, bytes: &[u8]) -> std::io::Result<()> {
             self.0.insert((block, offset), bytes.to_vec());
             Ok(())
@@ -281,42 +281,51 @@ mod tests {
         encoder.source_packets().into_iter().chain(coded).map(|packet| packet.data().to_vec()).collect()
     }
 
-    fn feed(assembly: &mut Assembly, shelf: &mut Memory, at: u32, seed: u8, numbers: &[u32]) -> Vec<Step> {
+    fn feed(
+        assembly: &mut Assembly,
+        spill: &mut Memory,
+        at: u32,
+        seed: u8,
+        numbers: &[u32],
+    ) -> Vec<SymbolOutcome> {
         let all = symbols(seed);
-        let take = |number: &u32| assembly.take(at, SYMBOLS, *number, &all[*number as usize], shelf);
+        let take = |number: &u32| assembly.take(at, SYMBOLS, *number, &all[*number as usize], spill);
         numbers.iter().map(take).collect::<Result<_, _>>().expect("memory does not fail")
     }
 
     #[test]
     fn own_symbols_in_any_order_make_the_block_without_decoding() {
-        let (mut assembly, mut shelf) = (Assembly::new(SYMBOL as u16, 1 << 20), Memory::default());
+        let (mut assembly, mut spill) = (Assembly::new(SYMBOL as u16, 1 << 20), Memory::default());
         let numbers: Vec<u32> = (0..20).rev().collect();
-        let steps = feed(&mut assembly, &mut shelf, 3, 1, &numbers);
-        assert!(steps[..19].iter().all(|step| *step == Step::Useful));
-        assert_eq!(steps[19], Step::Complete(block(1).into()));
+        let steps = feed(&mut assembly, &mut spill, 3, 1, &numbers);
+        assert!(steps[..19].iter().all(|step| *step == SymbolOutcome::New));
+        assert_eq!(steps[19], SymbolOutcome::Complete(block(1).into()));
         assert_eq!((assembly.slab_bytes, assembly.open.len()), (0, 0));
     }
 
     #[test]
     fn any_symbols_make_the_block() {
-        let (mut assembly, mut shelf) = (Assembly::new(SYMBOL as u16, 1 << 20), Memory::default());
+        let (mut assembly, mut spill) = (Assembly::new(SYMBOL as u16, 1 << 20), Memory::default());
         let numbers: Vec<u32> = (10..35).collect();
-        let steps = feed(&mut assembly, &mut shelf, 0, 2, &numbers);
-        let complete = steps.iter().position(|step| *step == Step::Complete(block(2).into()));
+        let steps = feed(&mut assembly, &mut spill, 0, 2, &numbers);
+        let complete = steps.iter().position(|step| *step == SymbolOutcome::Complete(block(2).into()));
         assert!(complete.is_some_and(|at| (19..=21).contains(&at)), "{complete:?}");
         assert_eq!(assembly.repair_bytes, steps.len().saturating_sub(complete.unwrap_or(0) + 1) * SYMBOL);
     }
 
     #[test]
     fn copies_are_of_no_use() {
-        let (mut assembly, mut shelf) = (Assembly::new(SYMBOL as u16, 1 << 20), Memory::default());
-        let steps = feed(&mut assembly, &mut shelf, 0, 2, &[4, 4, 30, 30]);
-        assert_eq!(steps, [Step::Useful, Step::Useless, Step::Useful, Step::Useless]);
+        let (mut assembly, mut spill) = (Assembly::new(SYMBOL as u16, 1 << 20), Memory::default());
+        let steps = feed(&mut assembly, &mut spill, 0, 2, &[4, 4, 30, 30]);
+        assert_eq!(
+            steps,
+            [SymbolOutcome::New, SymbolOutcome::Duplicate, SymbolOutcome::New, SymbolOutcome::Duplicate]
+        );
         assert_eq!(assembly.lacks(0, SYMBOLS), 18);
         assert_eq!(assembly.lacks(1, SYMBOLS), 20);
         assert_eq!(
-            assembly.take(0, SYMBOLS, 5, &[0; 31], &mut shelf).ok(),
-            Some(Step::Unkept),
+            assembly.take(0, SYMBOLS, 5, &[0; 31], &mut spill).ok(),
+            Some(SymbolOutcome::NoRoom),
             "of another length"
         );
     }
@@ -324,19 +333,19 @@ mod tests {
     #[test]
     fn what_does_not_fit_into_memory_is_shelved_and_decoded_from_there() {
         // room for two blocks
-        let (mut assembly, mut shelf) = (Assembly::new(SYMBOL as u16, 1300), Memory::default());
+        let (mut assembly, mut spill) = (Assembly::new(SYMBOL as u16, 1300), Memory::default());
         for at in 0..10 {
-            feed(&mut assembly, &mut shelf, at, at as u8, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+            feed(&mut assembly, &mut spill, at, at as u8, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         }
         assert!(assembly.slab_bytes <= 1300);
         for at in 0..10 {
             let numbers: Vec<u32> = if at % 2 == 0 { (10..20).collect() } else { (20..34).collect() };
-            let steps = feed(&mut assembly, &mut shelf, at, at as u8, &numbers);
+            let steps = feed(&mut assembly, &mut spill, at, at as u8, &numbers);
             let whole = block(at as u8);
-            let shelved = (0..20).flat_map(|n| shelf.0.get(&(at, n * SYMBOL)).cloned().unwrap_or_default());
+            let shelved = (0..20).flat_map(|n| spill.0.get(&(at, n * SYMBOL)).cloned().unwrap_or_default());
             assert!(
-                steps.contains(&Step::Complete(whole.clone().into()))
-                    || (steps.contains(&Step::Shelved) && shelved.eq(whole)),
+                steps.contains(&SymbolOutcome::Complete(whole.clone().into()))
+                    || (steps.contains(&SymbolOutcome::CompleteSpilled) && shelved.eq(whole)),
                 "block {at}"
             );
         }
@@ -344,9 +353,9 @@ mod tests {
 
     #[test]
     fn too_many_coded_symbols_are_given_up_from_the_end() {
-        let (mut assembly, mut shelf) = (Assembly::new(SYMBOL as u16, 1300), Memory::default());
+        let (mut assembly, mut spill) = (Assembly::new(SYMBOL as u16, 1300), Memory::default());
         for at in 0..10 {
-            feed(&mut assembly, &mut shelf, at, at as u8, &[25, 26, 27, 28, 29, 30, 31, 32, 33, 34]);
+            feed(&mut assembly, &mut spill, at, at as u8, &[25, 26, 27, 28, 29, 30, 31, 32, 33, 34]);
         }
         assert!(assembly.repair_bytes <= 1300);
         assert_eq!(assembly.lacks(0, SYMBOLS), 10, "the lowest block keeps what it has");

@@ -9,11 +9,10 @@ use units::{Duration, Time};
 use super::identity::Identity;
 use super::layout::HASH;
 use super::messages::{self, Content, Message};
-use super::refusal::Refusal;
+use super::object_receiver::{NextStep, ObjectReceiver};
+use super::rejection::Rejection;
 use super::tally::Received;
-use super::tree;
-use super::work::{Behind, Work};
-use super::{Kind, Manifest, Tally, TransferError};
+use super::{Kind, Manifest, Tally, TransferError, tree};
 use crate::{MAX_MESSAGE_BYTES, Sink, Status, Waits};
 
 /// The destination of received data.
@@ -39,11 +38,11 @@ pub enum Destination {
 pub struct Collector {
     into: Option<Destination>,
     tally: Arc<Tally>,
-    work: Option<Box<Work>>,
+    work: Option<Box<ObjectReceiver>>,
     /// What only the sender and this end know in this session.
     binding: [u8; HASH],
     status: Status,
-    refusal: Option<Refusal>,
+    refusal: Option<Rejection>,
     /// Symbols that came and were of use.
     useful: u64,
     /// The highest number of a packet seen.
@@ -125,7 +124,7 @@ impl Collector {
             return Err(TransferError::Refused("what is sent is a live stream, not a file".to_owned()));
         }
         let Some(into) = self.into.take() else { return Ok(()) };
-        let work = Work::open(manifest, into, &self.tally)?;
+        let work = ObjectReceiver::open(manifest, into, &self.tally)?;
         self.tally.name(&work.manifest.name);
         self.tally.set_total(work.manifest.layout.length.unwrap_or(0));
         self.work = Some(Box::new(work));
@@ -136,7 +135,7 @@ impl Collector {
     pub(crate) fn fail(&mut self, error: &TransferError) {
         if self.status == Status::Going {
             self.status = Status::Failed(error.to_string());
-            self.refusal = Some(Refusal::new(error.to_string()));
+            self.refusal = Some(Rejection::new(error.to_string()));
         }
     }
 
@@ -227,11 +226,11 @@ impl Sink for Collector {
         let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
         let every = work.manifest.report_every;
         let report = spoke_at + if self.news { every } else { self.pause(every) };
-        let behind = match work.behind() {
+        let behind = match work.next_step() {
             _ if self.status != Status::Going => Time::NEVER,
-            Behind::Never => Time::NEVER,
-            Behind::Pipe => self.looked_at + PIPE_AGAIN,
-            Behind::Now => Time::ZERO,
+            NextStep::Never => Time::NEVER,
+            NextStep::Pipe => self.looked_at + PIPE_AGAIN,
+            NextStep::Now => Time::ZERO,
         };
         if self.urgent { Time::ZERO } else { report.min(behind) }
     }
@@ -243,13 +242,13 @@ impl Sink for Collector {
     fn waits(&self) -> Waits {
         match &self.work {
             // its own program takes nothing, or what an earlier attempt left is being hashed
-            Some(work) if work.behind() != Behind::Never => Waits::Here,
+            Some(work) if work.next_step() != NextStep::Never => Waits::Here,
             Some(work) if work.is_stream() && work.manifest.hash.is_none() => Waits::There,
             _ => Waits::Nobody,
         }
     }
 
     fn status(&self) -> Status {
-        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Rejection::status)
     }
 }

@@ -17,8 +17,7 @@ use super::bytes::megabytes;
 use super::layout::{HASH, level};
 use super::messages::{self, Message, Report, SYMBOL_HEADER};
 use super::tally::Sent;
-use super::tree;
-use super::{Kind, Manifest, Store, Tally, Whole};
+use super::{Kind, Manifest, Store, Tally, Whole, tree};
 use crate::{Payload, Status, Waits};
 
 /// The receivers that a fountain waits for.

@@ -46,7 +46,7 @@ impl Identity {
             called.is_some_and(|called| name.is_none_or(|name| name == called))
         });
         let mut found = states.filter_map(|entry| {
-            let mut state = super::fresh::reopen(&entry.path()).ok()?;
+            let mut state = super::new_file::reopen(&entry.path()).ok()?;
             // who writes it holds it
             state.try_lock_shared().ok()?;
             let mut head = [0; MAGIC.len() + IDENTITY];

@@ -13,47 +13,45 @@
 //! constants, for any file size and any input.
 
 mod assembly;
-mod bits;
+mod bit_set;
 mod blocks;
 mod bytes;
-mod capped;
 mod collector;
+mod completed;
 mod content;
-mod datagrams;
-mod done;
 mod fountain;
-mod fresh;
 mod identity;
 mod layout;
 mod live_stream;
 mod manifest;
 mod messages;
 mod names;
-mod outflow;
+mod new_file;
+mod object_receiver;
 mod partial;
+mod pipe_writer;
+mod rate_limit;
 mod reassembly;
-mod refusal;
+mod rejection;
 mod ring;
 mod store;
 mod tally;
 mod task;
 mod tree;
-mod work;
 
 pub use blocks::{BlockSink, BlockSource};
 pub use bytes::Bytes;
-pub use capped::Capped;
 pub use collector::{Collector, Destination};
 pub use content::{
     ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Payload, Sink, Status, Waits,
 };
-pub use datagrams::{FromDatagrams, ToDatagrams};
 pub use fountain::{Fountain, Receivers};
 pub use identity::Identity;
 pub use layout::Layout;
 pub use live_stream::{LiveStream, Playout};
 pub use manifest::{Kind, Manifest};
 pub use names::{BadName, check_name};
+pub use rate_limit::RateLimited;
 pub use reassembly::Reassembly;
 pub use store::{FileStore, PipeStore, Store, Whole};
 pub use tally::{Snapshot, Tally};

@@ -10,13 +10,12 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use contract::EndpointId;
 use units::{Duration, Time};
 
-use super::fresh::Spool;
 use super::messages::{self, CHUNK_HEADER, Content, MAX_MISSING, Message};
-use super::outflow::Outflow;
-use super::refusal::Refusal;
+use super::new_file::Spool;
+use super::pipe_writer::PipeWriter;
+use super::rejection::Rejection;
 use super::tally::{Received, Sent};
 use super::{Kind, Layout, Manifest, Tally};
-
 use crate::{MAX_MESSAGE_BYTES, Pace, Payload, Sink, Status, Waits};
 
 /// Maximum number of pieces that wait, or were sent and are within their deadline.
@@ -326,7 +325,7 @@ impl Payload for LiveStream {
 /// The age of a piece is its time by the sender's clock, relative to the fastest piece so far.
 pub struct Playout {
     tally: Arc<Tally>,
-    outflow: Outflow,
+    outflow: PipeWriter,
     /// The file that it goes into, until that has its name.
     spool: Option<Spool>,
     deadline: Option<Duration>,
@@ -347,7 +346,7 @@ pub struct Playout {
     taken: u64,
     spoke_at: Option<Time>,
     status: Status,
-    refusal: Option<Refusal>,
+    refusal: Option<Rejection>,
 }
 
 impl Playout {
@@ -355,7 +354,7 @@ impl Playout {
     pub fn new(pipe: Box<dyn Write + Send>, tally: Arc<Tally>) -> Self {
         Self {
             tally,
-            outflow: Outflow::new(pipe, READ),
+            outflow: PipeWriter::new(pipe, READ),
             spool: None,
             deadline: None,
             report_every: SAID_AGAIN,
@@ -450,7 +449,7 @@ impl Playout {
 
     fn fail(&mut self, error: &super::TransferError) {
         self.status = Status::Failed(error.to_string());
-        self.refusal = Some(Refusal::new(error.to_string()));
+        self.refusal = Some(Rejection::new(error.to_string()));
     }
 
     /// Missing pieces that are to be asked for now.
@@ -580,6 +579,6 @@ impl Sink for Playout {
     }
 
     fn status(&self) -> Status {
-        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Rejection::status)
     }
 }

@@ -143,12 +143,12 @@ pub(crate) struct Report {
     /// How many blocks are complete, and right.
     pub(crate) complete: u32,
     /// Blocks that lack something: those of hashes first, then in order.
-    pub(crate) lacks: Vec<Lack>,
+    pub(crate) lacks: Vec<MissingSymbols>,
 }
 
 /// Consecutive blocks that lack the same number of symbols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lack {
+pub(crate) struct MissingSymbols {
     pub(crate) first: u32,
     pub(crate) blocks: u16,
     pub(crate) symbols: u16,
@@ -262,7 +262,7 @@ impl Report {
     fn read(bytes: &[u8]) -> Option<Self> {
         let (head, list) = bytes.split_at_checked(REPORT_HEADER - 1)?;
         let half = |at: usize| u32::from_be_bytes(std::array::from_fn(|n| head[at + n]));
-        let lacks = list.as_chunks::<LACK_BYTES>().0.iter().map(|entry| Lack {
+        let lacks = list.as_chunks::<LACK_BYTES>().0.iter().map(|entry| MissingSymbols {
             first: u32::from_be_bytes([entry[0], entry[1], entry[2], entry[3]]),
             blocks: u16::from_be_bytes([entry[4], entry[5]]),
             symbols: u16::from_be_bytes([entry[6], entry[7]]),
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_were_written() {
-        let lack = |first| Lack { first, blocks: 2, symbols: 300 };
+        let lack = |first| MissingSymbols { first, blocks: 2, symbols: 300 };
         let messages = [
             Message::Report(Report::default()),
             Message::Report(Report {
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_report_says_what_is_lacking_next() {
-        let lack = |first, blocks| Lack { first, blocks, symbols: 1 };
+        let lack = |first, blocks| MissingSymbols { first, blocks, symbols: 1 };
         let lacks = vec![lack(super::super::layout::id(1, 0), 1), lack(12, 2), lack(20, 1)];
         let report = Report { base: 10, until: 30, lacks, ..Report::default() };
         let next = [0, 11, 12, 13, 14, 20, 21, 29, 30, 99].map(|from| report.next_lacking(from));
@@ -323,7 +323,8 @@ mod tests {
     #[test]
     fn long_lists_and_sentences_are_cut_to_fit() {
         let mut room = [0; MAX_MESSAGE_BYTES];
-        let lacks: Vec<Lack> = (0..1000).map(|first| Lack { first, blocks: 1, symbols: 1 }).collect();
+        let lacks: Vec<MissingSymbols> =
+            (0..1000).map(|first| MissingSymbols { first, blocks: 1, symbols: 1 }).collect();
         let length = Message::Report(Report { lacks: lacks.clone(), ..Report::default() }).write(&mut room);
         let Some(Message::Report(read)) = Message::read(&room[..length]) else {
             panic!("a report was written")

@@ -5,11 +5,11 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::assembly::Shelf;
-use super::done::Done;
+use super::assembly::Spill;
+use super::completed::CompletedBlocks;
 use super::identity::{IDENTITY, Identity};
 use super::names::{PART, STATE};
-use super::{Kind, Layout, Manifest, TransferError, fresh};
+use super::{Kind, Layout, Manifest, TransferError, new_file};
 
 /// A file that is being received.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ struct Paths {
 #[derive(Debug)]
 pub(crate) enum Found {
     /// Room for it, and the blocks that an earlier attempt had left.
-    Room(Partial, Done),
+    Room(Partial, CompletedBlocks),
     /// A file of this name and length: perhaps it is the same.
     Whole(File, PathBuf),
 }
@@ -64,7 +64,7 @@ impl Partial {
             return Err(TransferError::Refused(format!("{} is there already", paths.whole.display())));
         }
         let (part, mut state) =
-            (fresh::create_or_reopen(&paths.part)?, fresh::create_or_reopen(&paths.state)?);
+            (new_file::create_or_reopen(&paths.part)?, new_file::create_or_reopen(&paths.state)?);
         // only the user reads what a receiver is known by
         let own = fs::Permissions::from_mode(0o600);
         state.set_permissions(own).map_err(TransferError::at(&paths.state))?;
@@ -88,7 +88,7 @@ impl Partial {
             }
             None => {
                 partial.begin(manifest, me)?;
-                Done::default()
+                CompletedBlocks::default()
             }
         };
         Ok(Found::Room(partial, done))
@@ -146,7 +146,7 @@ impl Partial {
         if let Some(length) = self.layout.length {
             self.part.set_len(length).map_err(TransferError::at(part))?;
         }
-        fresh::publish(&self.part, part, whole, self.replace)?;
+        new_file::publish(&self.part, part, whole, self.replace)?;
         fs::remove_file(state).map_err(TransferError::at(state))
     }
 
@@ -157,7 +157,7 @@ impl Partial {
     }
 }
 
-impl Shelf for Partial {
+impl Spill for Partial {
     fn put(&mut self, block: u32, offset: usize, bytes: &[u8]) -> std::io::Result<()> {
         let end = if self.stream { bytes.len() } else { self.layout.bytes_in(block).saturating_sub(offset) };
         let bytes = &bytes[..bytes.len().min(end)];
@@ -184,7 +184,7 @@ fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
 /// The blocks that an earlier attempt at the same object left; `None` when there was none. The file `state` is then at its end.
 ///
 /// A stream is the same only while the sender that began it runs: its number is random. Its blocks are all of one length.
-fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<Done>> {
+fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<CompletedBlocks>> {
     let mut bytes = Vec::new();
     state.take(MAX_STATE).read_to_end(&mut bytes)?;
     let noted = bytes.strip_prefix(MAGIC).and_then(|rest| {
@@ -211,7 +211,7 @@ fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<O
         use std::io::Seek;
         state.seek(std::io::SeekFrom::End(0))?;
     }
-    let mut done = Done::default();
+    let mut done = CompletedBlocks::default();
     for block in blocks.iter().map(|block| u32::from_be_bytes(*block)) {
         if block < max {
             done.insert(block);

@@ -7,9 +7,9 @@ use units::{Duration, Time};
 use super::collector::Destination;
 use super::layout::HASH;
 use super::messages::Message;
-use super::outflow::Outflow;
 use super::partial::{Found, Partial};
-use super::refusal::Refusal;
+use super::pipe_writer::PipeWriter;
+use super::rejection::Rejection;
 use super::ring::Ring;
 use super::{Layout, Manifest, Tally, TransferError, tree};
 use crate::{ByteSink, MAX_MESSAGE_BYTES, Status, Waits};
@@ -17,7 +17,7 @@ use crate::{ByteSink, MAX_MESSAGE_BYTES, Status, Waits};
 /// The receiving side.
 pub struct Reassembly {
     manifest: Manifest,
-    out: Out,
+    out: Output,
     tally: Arc<Tally>,
     /// Where the stream of this session begins.
     base: u64,
@@ -35,7 +35,7 @@ pub struct Reassembly {
     /// What only the sender and this end know in this session.
     binding: [u8; HASH],
     status: Status,
-    refusal: Option<Refusal>,
+    refusal: Option<Rejection>,
     /// Something came since the session began: the sender knows where to begin.
     heard: bool,
     spoke_at: Option<Time>,
@@ -43,9 +43,9 @@ pub struct Reassembly {
 }
 
 /// Where bytes go.
-enum Out {
+enum Output {
     File(Partial),
-    Pipe(Outflow),
+    Pipe(PipeWriter),
 }
 
 /// Where in a record the stream is.
@@ -79,13 +79,13 @@ impl Reassembly {
         tally: Arc<Tally>,
     ) -> Result<Self, TransferError> {
         let out = match into {
-            Destination::Pipe(pipe) | Destination::Player(pipe) => Out::Pipe(Outflow::new(pipe, 16)),
+            Destination::Pipe(pipe) | Destination::Player(pipe) => Output::Pipe(PipeWriter::new(pipe, 16)),
             Destination::Folder { path, name, replace, me } => {
                 let name = name.as_deref().unwrap_or(&manifest.name);
                 super::check_name(name)
                     .map_err(|why| TransferError::Refused(format!("the name {name:?}: {why}")))?;
                 match Partial::open(&path, name, &manifest, replace, me.as_ref())? {
-                    Found::Room(partial, _) => Out::File(partial),
+                    Found::Room(partial, _) => Output::File(partial),
                     Found::Whole(_, path) => {
                         let said = format!("{} is there already", path.display());
                         return Err(TransferError::Refused(said));
@@ -120,7 +120,7 @@ impl Reassembly {
     fn advance(&mut self) -> Result<(), TransferError> {
         let mut turn = 0;
         while self.ring.there() > 0 && turn < TURN {
-            if let Out::Pipe(outflow) = &self.out
+            if let Output::Pipe(outflow) = &self.out
                 && !outflow.has_room()?
             {
                 break;
@@ -168,8 +168,8 @@ impl Reassembly {
         let at = self.given;
         self.given += bytes.len() as u64;
         match &mut self.out {
-            Out::File(partial) => partial.write_at(at, &bytes)?,
-            Out::Pipe(outflow) => outflow.give(bytes),
+            Output::File(partial) => partial.write_at(at, &bytes)?,
+            Output::Pipe(outflow) => outflow.give(bytes),
         }
         Ok(())
     }
@@ -177,20 +177,20 @@ impl Reassembly {
     /// When all is there: is it what it should be?
     fn finish(&mut self) -> Result<(), TransferError> {
         let Some(expected) = self.hash else { return Ok(()) };
-        if let Out::Pipe(outflow) = &self.out
+        if let Output::Pipe(outflow) = &self.out
             && !outflow.is_done()?
         {
             return Ok(());
         }
         let (hash, possession) = tree::split(&self.hasher);
         if hash != expected {
-            if let Out::File(partial) = &self.out {
+            if let Output::File(partial) = &self.out {
                 partial.disown();
             }
             let said = "all of it arrived, but it is not what was sent: its hash differs";
             return Err(TransferError::Refused(said.to_owned()));
         }
-        if let Out::File(partial) = &mut self.out {
+        if let Output::File(partial) = &mut self.out {
             partial.set_layout(Layout { length: Some(self.given), ..self.manifest.layout });
             partial.finish()?;
             self.tally.path(partial.whole_path());
@@ -206,7 +206,7 @@ impl Reassembly {
 
     fn fail(&mut self, error: &TransferError) {
         self.status = Status::Failed(error.to_string());
-        self.refusal = Some(Refusal::new(error.to_string()));
+        self.refusal = Some(Rejection::new(error.to_string()));
     }
 
     fn become_whole(&mut self) {
@@ -293,13 +293,13 @@ impl ByteSink for Reassembly {
 
     fn waits(&self) -> Waits {
         match &self.out {
-            Out::Pipe(outflow) if outflow.is_full() => Waits::Here,
+            Output::Pipe(outflow) if outflow.is_full() => Waits::Here,
             _ if self.record != Record::Over => Waits::There,
             _ => Waits::Nobody,
         }
     }
 
     fn status(&self) -> Status {
-        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Rejection::status)
     }
 }

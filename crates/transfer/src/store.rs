@@ -7,10 +7,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::layout::level;
-use super::tree::{Growing, Tree, split};
-use super::{Kind, Layout, Manifest, Tally, TransferError};
 use units::Duration;
+
+use super::layout::level;
+use super::tree::{Tree, TreeBuilder, split};
+use super::{Kind, Layout, Manifest, Tally, TransferError};
 
 /// The blocks of an object.
 pub trait Store: Send {
@@ -74,7 +75,7 @@ impl FileStore {
         if !layout.possible() {
             return Err(TransferError::Refused(format!("{}: too large to be sent", path.display())));
         }
-        let mut growing = Growing::new(layout);
+        let mut growing = TreeBuilder::new(layout);
         let mut buffer = vec![0; READ];
         let mut read = 0;
         loop {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use units::{Duration, Rate};
 use wire::stream::{DATA, Offer, SEGMENT, Transport};
 
-use super::capped::Capped;
 use super::collector::Destination;
-use super::fresh::Spool;
-use super::refusal::Refusal;
+use super::new_file::Spool;
+use super::rate_limit::RateLimited;
+use super::rejection::Rejection;
 use super::{
     BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Kind, LiveStream, Manifest, PipeStore,
     Playout, Reassembly, Receivers, Tally, TransferError,
@@ -70,14 +70,14 @@ impl Task {
         let loaded = match self.transport {
             Transport::Paced => self.paced(tally, go_on)?.map(|(payload, manifest)| {
                 let capped: Box<dyn Payload> = match rate {
-                    Some(rate) => Box::new(Capped::new(payload, rate, u64::from(OUTER) + DATA as u64)),
+                    Some(rate) => Box::new(RateLimited::new(payload, rate, u64::from(OUTER) + DATA as u64)),
                     None => payload,
                 };
                 (Outgoing::Paced(capped), manifest)
             }),
             Transport::Windowed => self.windowed(tally, go_on)?.map(|(source, manifest)| {
                 let capped: Box<dyn ByteSource> = match rate {
-                    Some(rate) => Box::new(Capped::new(source, rate, u64::from(OUTER) + SEGMENT as u64)),
+                    Some(rate) => Box::new(RateLimited::new(source, rate, u64::from(OUTER) + SEGMENT as u64)),
                     None => source,
                 };
                 (Outgoing::Windowed(capped), manifest)
@@ -171,7 +171,7 @@ pub fn keep(offer: &Offer, into: Destination, window: u32, tally: &Arc<Tally>) -
             .map(|sink| Incoming::Windowed(Box::new(sink))),
     };
     Ok(kept.unwrap_or_else(|error| {
-        let refusal = Refusal::new(error.to_string());
+        let refusal = Rejection::new(error.to_string());
         if paced { Incoming::Paced(Box::new(refusal)) } else { Incoming::Windowed(Box::new(refusal)) }
     }))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::EndpointId;
 use units::{Duration, Time};
 
-use super::messages::{Lack, Message, Report};
+use super::messages::{Message, MissingSymbols, Report};
 use super::testing::{CALM, End, Folder, GAP, Passage, ROUGH, Taken, Weather, carry, content};
 use super::*;
 use crate::{MAX_MESSAGE_BYTES, Payload, Sink, Status};
@@ -431,8 +431,10 @@ fn a_report_of_blocks_beyond_all_numbers_is_survived() {
     let (from, bytes, mut room) = (Folder::new(), content(1000), [0; ROOM]);
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     fountain.on_join(EndpointId(1));
-    let lacks =
-        vec![Lack { first: 0, blocks: 1, symbols: 5 }, Lack { first: u32::MAX - 1, blocks: 5, symbols: 1 }];
+    let lacks = vec![
+        MissingSymbols { first: 0, blocks: 1, symbols: 5 },
+        MissingSymbols { first: u32::MAX - 1, blocks: 5, symbols: 1 },
+    ];
     let report = Message::Report(Report { until: 1, limit: u32::MAX, lacks, ..Report::default() });
     let mut message = [0; MAX_MESSAGE_BYTES];
     let length = report.write(&mut message);

@@ -11,9 +11,9 @@ use super::layout::{HASH, Layout, id, level, place};
 pub(crate) type Leaf = ([u8; HASH], [u8; HASH]);
 
 /// Computes the hash of one block as its bytes come.
-pub(crate) struct Leafing(blake3::Hasher);
+pub(crate) struct LeafHasher(blake3::Hasher);
 
-impl Leafing {
+impl LeafHasher {
     /// For the block of the file with this number: two blocks with the same bytes have other hashes.
     pub(crate) fn new(block: u32) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("thalweg 2 block");
@@ -81,17 +81,17 @@ pub(crate) struct Tree {
 }
 
 /// Makes a tree as the bytes of the file come.
-pub(crate) struct Growing {
+pub(crate) struct TreeBuilder {
     layout: Layout,
     hashes: Vec<u8>,
     possession: [u8; HASH],
-    leaf: Leafing,
+    leaf: LeafHasher,
     filled: usize,
 }
 
-impl Growing {
+impl TreeBuilder {
     pub(crate) fn new(layout: Layout) -> Self {
-        Self { layout, hashes: Vec::new(), possession: [0; HASH], leaf: Leafing::new(0), filled: 0 }
+        Self { layout, hashes: Vec::new(), possession: [0; HASH], leaf: LeafHasher::new(0), filled: 0 }
     }
 
     pub(crate) fn update(&mut self, mut bytes: &[u8]) {
@@ -110,7 +110,7 @@ impl Growing {
         let (hash, possession) = self.leaf.finish();
         self.hashes.extend(hash);
         add(&mut self.possession, &possession);
-        self.leaf = Leafing::new((self.hashes.len() / HASH) as u32);
+        self.leaf = LeafHasher::new((self.hashes.len() / HASH) as u32);
         self.filled = 0;
     }
 
@@ -134,7 +134,7 @@ impl Growing {
 impl Tree {
     /// Whether these are the bytes of a block of the file.
     pub(crate) fn fits(&self, block: u32, bytes: &[u8]) -> bool {
-        let mut leafing = Leafing::new(block);
+        let mut leafing = LeafHasher::new(block);
         leafing.update(bytes);
         let at = block as usize * HASH;
         self.levels.first().and_then(|hashes| hashes.get(at..at + HASH)) == Some(&leafing.finish().0[..])
@@ -225,13 +225,13 @@ mod tests {
     use super::*;
 
     fn tree(bytes: &[u8], layout: Layout, piece: usize) -> Tree {
-        let mut growing = Growing::new(layout);
+        let mut growing = TreeBuilder::new(layout);
         bytes.chunks(piece).for_each(|piece| growing.update(piece));
         growing.finish()
     }
 
     fn leaf(block: u32, bytes: &[u8]) -> Leaf {
-        let mut leafing = Leafing::new(block);
+        let mut leafing = LeafHasher::new(block);
         leafing.update(bytes);
         leafing.finish()
     }

@@ -6,7 +6,7 @@ use stack::{datagram, tcp};
 use units::Rate;
 
 use super::*;
-use crate::platform::{LiveMachine, News, Said, Standing};
+use crate::platform::{EndpointReport, LiveEndpoint, ProgramUpdate, SenderState};
 
 /// A platform with a simulated clock, planned packets of programs, and a list of outputs.
 #[derive(Default)]
@@ -21,10 +21,10 @@ struct Stage {
     /// Instant, device, packet.
     out: Vec<(Time, usize, Vec<u8>)>,
     told: Vec<(Time, bool, FlowId)>,
-    news: Vec<News>,
+    news: Vec<ProgramUpdate>,
     /// Calls for live endpoints.
     live: Vec<(Time, EndpointId, String)>,
-    said: Vec<(EndpointId, Said)>,
+    report: Vec<(EndpointId, EndpointReport)>,
     /// Whether devices reject packets.
     refuses: bool,
 }
@@ -71,15 +71,15 @@ impl Platform for Stage {
         self.told.push((self.clock, false, flow));
     }
 
-    fn news(&mut self, tell: &mut dyn FnMut(News)) {
+    fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate)) {
         self.news.drain(..).for_each(tell);
     }
 
-    fn begin(&mut self, endpoint: EndpointId, _: LiveMachine) {
+    fn start_endpoint(&mut self, endpoint: EndpointId, _: LiveEndpoint) {
         self.live.push((self.clock, endpoint, "begin".to_owned()));
     }
 
-    fn end(&mut self, endpoint: EndpointId) {
+    fn stop_endpoint(&mut self, endpoint: EndpointId) {
         self.live.push((self.clock, endpoint, "end".to_owned()));
     }
 
@@ -87,8 +87,8 @@ impl Platform for Stage {
         self.live.push((self.clock, endpoint, mode.to_owned()));
     }
 
-    fn words(&mut self, tell: &mut dyn FnMut(EndpointId, &Said)) {
-        self.said.drain(..).for_each(|(endpoint, said)| tell(endpoint, &said));
+    fn endpoint_reports(&mut self, tell: &mut dyn FnMut(EndpointId, &EndpointReport)) {
+        self.report.drain(..).for_each(|(endpoint, report)| tell(endpoint, &report));
     }
 }
 
@@ -291,12 +291,12 @@ fn live_endpoints_are_told_when_to_begin_to_end_and_to_change_and_what_they_say_
         events: false,
         ..sim::Record::default()
     };
-    let mut said = Said::default();
-    (said.meter.goodput_bytes, said.meter.counts[Count::Feedback as usize]) = (1234, 3);
+    let mut report = EndpointReport::default();
+    (report.meter.goodput_bytes, report.meter.counts[Count::Feedback as usize]) = (1234, 3);
     let from = contract::Address { node: NodeId(0), endpoint: EndpointId(0) };
-    said.notes.push(Note { at: at_ms(1), from, name: "allowed_rate", value: 8e4, event: false });
-    said.late.record(Duration::from_millis(3));
-    let mut stage = Stage { said: vec![(EndpointId(0), said)], ..Stage::default() };
+    report.notes.push(Note { at: at_ms(1), from, name: "allowed_rate", value: 8e4, event: false });
+    report.late.record(Duration::from_millis(3));
+    let mut stage = Stage { report: vec![(EndpointId(0), report)], ..Stage::default() };
     let (world, accuracy) = play(&blueprint, &mut stage);
     let told = |endpoint: u32| {
         let its = stage.live.iter().filter(|(_, of, _)| of.0 == endpoint);
@@ -404,18 +404,18 @@ fn programs_begin_and_end_when_the_scenario_says_and_what_they_tell_is_in_the_ta
     (blueprint.flows[0].start, blueprint.flows[0].stop) = (at_ms(30), at_ms(80));
     blueprint.record.every = Duration::from_millis(50);
     blueprint.record.series = vec!["window".to_owned(), "goodput".to_owned()];
-    let standing = Standing {
+    let state = SenderState {
         window: Bytes::new(14_600),
         threshold: Bytes::UNLIMITED,
         rtt: Duration::from_millis(11),
         retransmits: 2,
-        ..Standing::default()
+        ..SenderState::default()
     };
-    let news = News {
+    let news = ProgramUpdate {
         delivered: Bytes::new(5000),
         completed: Some(at_ms(40)),
-        sender: Some(standing),
-        ..News::default()
+        sender: Some(state),
+        ..ProgramUpdate::default()
     };
     let mut stage = Stage { news: vec![news], ..Stage::default() };
     let (world, _) = play(&blueprint, &mut stage);

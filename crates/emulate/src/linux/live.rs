@@ -5,24 +5,18 @@
 //! network are those of the host.
 
 use std::collections::BTreeMap;
-use std::io::{self, IoSliceMut};
-use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use contract::{
-    Address, Cx, Ecn, Endpoint, EndpointId, FlowId, GroupId, Header, Input, NodeId, Outputs, Packet, Random,
-};
-use nix::poll::{PollFd, PollFlags, ppoll};
+use contract::{Address, Cx, Ecn, Endpoint, EndpointId, FlowId, GroupId, Header, Input, NodeId, Packet};
+use driver::{Batch, Clock, GsoBatch, Platform as _, StateMachine, Udp, exact_timers, wait_readable};
+use nix::poll::{PollFd, PollFlags};
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, IpMembershipRequest, MsgFlags, SockFlag, SockType, SockaddrIn, bind,
-    recvmsg, sendto, setsockopt, socket, sockopt,
-};
-use nix::sys::time::{TimeSpec, TimeValLike};
+use nix::sys::socket::{setsockopt, sockopt};
 use sim::{Blueprint, Cast, FlowEmulation, FlowKind};
 use units::{Duration, Time};
 use wire::stream::Envelope;
@@ -32,36 +26,51 @@ use super::namespace::{Namespace, failed};
 use crate::Error;
 use crate::datagrams;
 use crate::gates::Gates;
-use crate::platform::{LiveMachine, Said};
-use crate::run::since;
+use crate::platform::{EndpointReport, LiveEndpoint};
 
 /// Size of the socket buffers.
-const WAITING: usize = 4 << 20;
-/// Maximum number of datagrams that are read from one socket before the others.
-const BATCH: usize = 16;
-/// Maximum size of a datagram.
-const LONGEST: usize = 65_536;
-/// ECT(0) in the IP header.
-const CAPABLE: i32 = 2;
+const SOCKET_BUFFER: usize = 4 << 20;
+/// Size of the receive buffer: what one system call can return.
+const BUFFER: usize = 1 << 19;
+/// The longest wait at a time.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// An endpoint with its socket; it has no state machine before its start.
 struct Seat {
     me: Address,
     flow: FlowId,
-    socket: OwnedFd,
+    socket: Udp,
+    /// The ECN field of its datagrams.
+    ecn: Ecn,
     /// Header bytes in the size of a TCP packet.
     header: u32,
     /// The peers from which it accepts datagrams.
     known: Arc<BTreeMap<Ipv4Addr, Address>>,
-    machine: Option<Box<dyn Endpoint + Send>>,
-    random: Option<Random>,
+    /// The state machine; a restarted flow continues its random stream.
+    machine: Option<StateMachine<Hosted>>,
     /// Number of its next datagram.
     number: u64,
+    datagram: Vec<u8>,
+}
+
+/// The state machine of the world; `None` while it is stopped.
+struct Hosted(Option<Box<dyn Endpoint + Send>>);
+
+impl Endpoint for Hosted {
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        if let Some(endpoint) = &mut self.0 {
+            endpoint.handle(input, cx);
+        }
+    }
+
+    fn wake(&self) -> Time {
+        self.0.as_ref().map_or(Time::NEVER, |endpoint| endpoint.wake())
+    }
 }
 
 /// An order of the loop to the thread; endpoints are identified by index.
 enum Order {
-    Begin(usize, LiveMachine),
+    Begin(usize, LiveEndpoint),
     End(usize),
     Mode(usize, String),
     Over,
@@ -76,7 +85,7 @@ pub(super) struct Live {
     bell: Arc<EventFd>,
     thread: Option<JoinHandle<()>>,
     endpoints: Vec<EndpointId>,
-    said: Arc<[Mutex<Said>]>,
+    reports: Arc<[Mutex<EndpointReport>]>,
 }
 
 /// Opens the sockets of all live flows, and joins their groups.
@@ -94,17 +103,18 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
         let receivers = ends.receivers.iter().map(|receiver| (*receiver, group, false));
         for (me, group, ecn) in [(ends.sender, None, ecn)].into_iter().chain(receivers) {
             let Some(at) = gates.device_of(me.node) else { continue };
-            let socket = namespaces[at]
-                .inside("opening a socket of a live flow", || Ok(opened(id, me.node, group, ecn)?))?;
+            let socket =
+                namespaces[at].inside("opening a socket of a live flow", || opened(id, me.node, group))?;
             seats.push(Seat {
                 me,
                 flow: id,
                 socket,
+                ecn: if ecn { Ecn::Capable } else { Ecn::NotCapable },
                 header,
                 known: known.clone(),
                 machine: None,
-                random: None,
                 number: 0,
+                datagram: Vec::new(),
             });
         }
     }
@@ -113,25 +123,19 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
 }
 
 /// Opens the socket of an endpoint in the namespace of the calling thread.
-fn opened(flow: FlowId, node: NodeId, group: Option<GroupId>, ecn: bool) -> nix::Result<OwnedFd> {
-    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let fd = socket(AddressFamily::Inet, SockType::Datagram, flags, None)?;
-    setsockopt(&fd, sockopt::IpRecvTos, &true)?;
-    setsockopt(&fd, sockopt::SndBufForce, &WAITING)?;
-    setsockopt(&fd, sockopt::RcvBufForce, &WAITING)?;
-    if ecn {
-        setsockopt(&fd, sockopt::Ipv4Tos, &CAPABLE)?;
-    }
-    bind(fd.as_raw_fd(), &place(Ipv4Addr::UNSPECIFIED, flow))?;
+fn opened(flow: FlowId, node: NodeId, group: Option<GroupId>) -> std::io::Result<Udp> {
+    let socket = UdpSocket::bind(place(Ipv4Addr::UNSPECIFIED, flow))?;
     if let Some(group) = group {
-        let asked = IpMembershipRequest::new(wire::address_of_group(group), Some(wire::address_of(node)));
-        setsockopt(&fd, sockopt::IpAddMembership, &asked)?;
+        socket.join_multicast_v4(&wire::address_of_group(group), &wire::address_of(node))?;
     }
-    Ok(fd)
+    let socket = Udp::of(socket)?;
+    setsockopt(&socket, sockopt::SndBufForce, &SOCKET_BUFFER)?;
+    setsockopt(&socket, sockopt::RcvBufForce, &SOCKET_BUFFER)?;
+    Ok(socket)
 }
 
-fn place(address: Ipv4Addr, flow: FlowId) -> SockaddrIn {
-    SockaddrIn::from(std::net::SocketAddrV4::new(address, wire::port_of(flow)))
+fn place(address: Ipv4Addr, flow: FlowId) -> SocketAddr {
+    SocketAddr::from((address, wire::port_of(flow)))
 }
 
 impl Live {
@@ -148,20 +152,18 @@ impl Live {
         let (orders, received) = std::sync::mpsc::channel();
         let seats = opened.0;
         let endpoints = seats.iter().map(|seat| seat.me.endpoint).collect::<Vec<_>>();
-        let said: Arc<[Mutex<Said>]> = endpoints.iter().map(|_| Mutex::default()).collect();
-        let mut out = Outputs::default();
-        out.notes.probing = blueprint.record.every > Duration::ZERO && !blueprint.record.series.is_empty();
-        out.notes.events = blueprint.record.events;
+        let reports: Arc<[Mutex<EndpointReport>]> = endpoints.iter().map(|_| Mutex::default()).collect();
+        let record = &blueprint.record;
         let mut work = Work {
             bell: bell.clone(),
             orders: received,
             urgent,
-            began,
+            clock: Clock::since(began),
             seats,
-            said: said.clone(),
-            out,
-            datagram: Vec::new(),
-            buffer: vec![0; LONGEST],
+            reports: reports.clone(),
+            probing: record.every > Duration::ZERO && !record.series.is_empty(),
+            events: record.events,
+            batch: Batch::new(BUFFER),
         };
         let thread = match endpoints.is_empty() {
             true => None,
@@ -170,10 +172,10 @@ impl Live {
                 Some(thread.spawn(move || work.run()).map_err(|error| failed("starting a thread", error))?)
             }
         };
-        Ok(Self { orders, bell, thread, endpoints, said })
+        Ok(Self { orders, bell, thread, endpoints, reports })
     }
 
-    pub(super) fn start(&self, endpoint: EndpointId, machine: LiveMachine) {
+    pub(super) fn start(&self, endpoint: EndpointId, machine: LiveEndpoint) {
         self.order(endpoint, |index| Order::Begin(index, machine));
     }
 
@@ -194,9 +196,9 @@ impl Live {
     }
 
     /// Passes on the reports since the last call.
-    pub(super) fn words(&self, tell: &mut dyn FnMut(EndpointId, &Said)) {
-        for (endpoint, said) in self.endpoints.iter().zip(self.said.iter()) {
-            tell(*endpoint, &std::mem::take(&mut *locked(said)));
+    pub(super) fn endpoint_reports(&self, tell: &mut dyn FnMut(EndpointId, &EndpointReport)) {
+        for (endpoint, report) in self.endpoints.iter().zip(self.reports.iter()) {
+            tell(*endpoint, &std::mem::take(&mut *locked(report)));
         }
     }
 
@@ -216,8 +218,8 @@ impl Drop for Live {
     }
 }
 
-fn locked(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(report: &Mutex<EndpointReport>) -> MutexGuard<'_, EndpointReport> {
+    report.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The state of the thread.
@@ -225,18 +227,18 @@ struct Work {
     bell: Arc<EventFd>,
     orders: Receiver<Order>,
     urgent: bool,
-    began: Instant,
+    clock: Clock,
     seats: Vec<Seat>,
-    said: Arc<[Mutex<Said>]>,
-    out: Outputs,
-    datagram: Vec<u8>,
-    buffer: Vec<u8>,
+    reports: Arc<[Mutex<EndpointReport>]>,
+    /// Whether state machines note values and events for the trace.
+    probing: bool,
+    events: bool,
+    batch: Batch,
 }
 
 impl Work {
     fn run(&mut self) {
-        // exact timers, without coalescing
-        let _ = nix::sys::prctl::set_timerslack(1);
+        exact_timers();
         if self.urgent {
             // if it is rejected, the loop reports it
             let _ = calls::prefer();
@@ -260,16 +262,15 @@ impl Work {
         let _ = self.bell.read();
         loop {
             match self.orders.try_recv() {
-                Ok(Order::Begin(index, (machine, random))) => {
-                    let seat = &mut self.seats[index];
-                    // a restarted flow continues its random stream
-                    seat.random.get_or_insert(random);
-                    seat.machine = Some(machine);
+                Ok(Order::Begin(index, machine)) => {
+                    self.begin(index, machine);
                     self.give(index, Input::Start);
                 }
                 Ok(Order::End(index)) => {
                     self.give(index, Input::Stop);
-                    self.seats[index].machine = None;
+                    if let Some(machine) = &mut self.seats[index].machine {
+                        machine.endpoint = Hosted(None);
+                    }
                 }
                 Ok(Order::Mode(index, mode)) => self.give(index, Input::Mode(&mode)),
                 Ok(Order::Over) | Err(TryRecvError::Disconnected) => return false,
@@ -278,57 +279,43 @@ impl Work {
         }
     }
 
-    /// Handles the deadline of a state machine if it is due. Returns the next one.
-    fn on_time(&mut self, index: usize) -> Time {
-        let Some(machine) = &self.seats[index].machine else { return Time::NEVER };
-        let (wake, now) = (machine.wake(), since(self.began));
-        if wake > now {
-            return wake;
-        }
-        locked(&self.said[index]).late.record(now.saturating_since(wake));
-        self.give(index, Input::Timer);
-        self.seats[index].machine.as_ref().map_or(Time::NEVER, |machine| machine.wake())
-    }
-
-    /// Gives an input to the state machine of an endpoint, and sends its output.
-    fn give(&mut self, index: usize, input: Input<'_>) {
-        let now = since(self.began);
-        let seat = &mut self.seats[index];
-        let (Some(machine), Some(random)) = (&mut seat.machine, &mut seat.random) else { return };
-        let mut said = locked(&self.said[index]);
-        let mut cx = Cx::new(now, seat.me, seat.flow, random, &mut said.meter, &mut self.out);
-        machine.handle(input, &mut cx);
-        said.notes.append(&mut self.out.notes.pending);
-        drop(said);
-        for id in self.out.outbox.drain(..) {
-            let packet = *self.out.arena.get(id);
-            self.out.arena.release(id);
-            let content = match packet.header {
-                Header::Tcp(_) => Some(packet.size_bytes.saturating_sub(seat.header)),
-                _ => None,
-            };
-            if datagrams::write(&packet, seat.number, content, &mut self.datagram) {
-                seat.number += 1;
-                let to = match (packet.to.as_group(), packet.to.node()) {
-                    (Some(group), _) => wire::address_of_group(group),
-                    (None, Some(node)) => wire::address_of(node),
-                    (None, None) => continue,
-                };
-                let to = place(to, seat.flow);
-                // a packet that the system rejects is lost, as on any network
-                let _ = sendto(seat.socket.as_raw_fd(), &self.datagram, &to, MsgFlags::MSG_DONTWAIT);
+    fn begin(&mut self, index: usize, (endpoint, random): LiveEndpoint) {
+        let Self { seats, probing, events, .. } = self;
+        let seat = &mut seats[index];
+        let endpoint = Hosted(Some(endpoint));
+        match &mut seat.machine {
+            Some(machine) => machine.endpoint = endpoint,
+            None => {
+                let mut machine = StateMachine::new(endpoint, seat.me, seat.flow, random);
+                (machine.out.notes.probing, machine.out.notes.events) = (*probing, *events);
+                seat.machine = Some(machine);
             }
         }
     }
 
+    /// Handles the deadline of a state machine if it is due. Returns the next one.
+    fn on_time(&mut self, index: usize) -> Time {
+        let (wake, now) = (self.seats[index].wake(), self.clock.now());
+        if wake > now {
+            return wake;
+        }
+        locked(&self.reports[index]).late.record(now.saturating_since(wake));
+        self.give(index, Input::Timer);
+        self.seats[index].wake()
+    }
+
+    /// Gives an input to the state machine of an endpoint, and sends its output.
+    fn give(&mut self, index: usize, input: Input<'_>) {
+        self.seats[index].give(input, self.clock.now(), &self.reports[index]);
+    }
+
     /// Waits for a datagram, an order, or `until`.
     fn wait(&self, until: Time, ready: &mut Vec<usize>) {
-        let left = until.saturating_since(since(self.began));
+        let left = until.saturating_since(self.clock.now()).min(MAX_WAIT);
         let sockets = self.seats.iter().map(|seat| seat.socket.as_fd()).chain([self.bell.as_fd()]);
         let mut asked: Vec<PollFd<'_>> =
             sockets.map(|socket| PollFd::new(socket, PollFlags::POLLIN)).collect();
-        let timeout = TimeSpec::nanoseconds(left.as_nanos().min(1_000_000_000) as i64);
-        if ppoll(&mut asked, Some(timeout), None).is_ok_and(|count| count > 0) {
+        if wait_readable(&mut asked, left) {
             let has = |asked: &PollFd<'_>| asked.any().unwrap_or(false);
             let sockets = asked[..self.seats.len()].iter().enumerate();
             ready.extend(sockets.filter(|(_, asked)| has(asked)).map(|(index, _)| index));
@@ -337,45 +324,65 @@ impl Work {
 
     /// Reads the datagrams of an endpoint, at most one batch.
     fn take_in(&mut self, index: usize) {
-        for _ in 0..BATCH {
-            let Ok((length, from, ecn)) = receive(&self.seats[index].socket, &mut self.buffer) else {
-                return;
-            };
-            if let Some(packet) = self.packet(index, length, from, ecn) {
-                self.give(index, Input::Packet(&packet));
+        let Self { seats, reports, batch, clock, .. } = self;
+        let seat = &mut seats[index];
+        if !seat.socket.receive(batch) {
+            return;
+        }
+        for (from, ecn, bytes) in batch.iter() {
+            if let Some(packet) = seat.packet(bytes, from, ecn) {
+                seat.give(Input::Packet(&packet), clock.now(), &reports[index]);
             }
         }
     }
+}
 
-    fn packet(&self, index: usize, length: usize, from: Ipv4Addr, ecn: Ecn) -> Option<Packet> {
-        let seat = &self.seats[index];
-        let source = *seat.known.get(&from)?;
+impl Seat {
+    /// The next deadline of its state machine.
+    fn wake(&self) -> Time {
+        self.machine.as_ref().map_or(Time::NEVER, StateMachine::wake)
+    }
+
+    /// Gives an input to its state machine, and sends the output.
+    fn give(&mut self, input: Input<'_>, now: Time, report: &Mutex<EndpointReport>) {
+        let Self { machine: Some(machine), socket, flow, ecn, header, number, datagram, .. } = self else {
+            return;
+        };
+        let mut report = locked(report);
+        std::mem::swap(&mut report.meter, &mut machine.meter);
+        machine.handle(input, now);
+        std::mem::swap(&mut report.meter, &mut machine.meter);
+        report.notes.append(&mut machine.out.notes.pending);
+        drop(report);
+        machine.drain(|packet| {
+            let content = match packet.header {
+                Header::Tcp(_) => Some(packet.size_bytes.saturating_sub(*header)),
+                _ => None,
+            };
+            let to = match (packet.to.as_group(), packet.to.node()) {
+                (Some(group), _) => wire::address_of_group(group),
+                (None, Some(node)) => wire::address_of(node),
+                (None, None) => return,
+            };
+            if datagrams::write(packet, *number, content, datagram) {
+                *number += 1;
+                let to = place(to, *flow);
+                // a packet that the system rejects is lost, as on any network
+                socket.send(&GsoBatch { to, ecn: *ecn, bytes: datagram, segment_size: datagram.len() });
+            }
+        });
+    }
+
+    /// The packet in a datagram of a known peer.
+    fn packet(&self, bytes: &[u8], from: SocketAddr, ecn: Ecn) -> Option<Packet> {
+        let IpAddr::V4(from) = from.ip() else { return None };
+        let source = *self.known.get(&from)?;
         let envelope =
-            Envelope { flow: seat.flow, source, to: seat.me.into(), ecn, outer_bytes: datagrams::OUTER };
-        let (packet, carried) = datagrams::read(&self.buffer[..length], &envelope)?;
+            Envelope { flow: self.flow, source, to: self.me.into(), ecn, outer_bytes: datagrams::OUTER };
+        let (packet, carried) = datagrams::read(bytes, &envelope)?;
         Some(match packet.header {
-            Header::Tcp(_) => Packet { size_bytes: seat.header + carried, ..packet },
+            Header::Tcp(_) => Packet { size_bytes: self.header + carried, ..packet },
             _ => packet,
         })
     }
-}
-
-/// Reads a datagram into `buffer`: its length, source address and ECN field.
-fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<(usize, Ipv4Addr, Ecn)> {
-    let mut room = nix::cmsg_space!(u8);
-    let mut pieces = [IoSliceMut::new(buffer)];
-    let flags = MsgFlags::MSG_DONTWAIT;
-    let got = recvmsg::<SockaddrIn>(socket.as_raw_fd(), &mut pieces, Some(&mut room), flags)?;
-    let from = got.address.map_or(Ipv4Addr::UNSPECIFIED, |address| address.ip());
-    let mut ecn = Ecn::NotCapable;
-    for word in got.cmsgs()? {
-        if let ControlMessageOwned::Ipv4Tos(tos) = word {
-            ecn = match tos & 3 {
-                0 => Ecn::NotCapable,
-                3 => Ecn::Marked,
-                _ => Ecn::Capable,
-            };
-        }
-    }
-    Ok((got.bytes, from, ecn))
 }

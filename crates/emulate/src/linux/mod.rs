@@ -22,7 +22,7 @@ use units::{Bytes, Duration, Time};
 
 use crate::driver::drive;
 use crate::gates::Gates;
-use crate::platform::{LiveMachine, News, Platform, Said};
+use crate::platform::{EndpointReport, LiveEndpoint, Platform, ProgramUpdate};
 use crate::run::since;
 use crate::{Accuracy, Error, Settings};
 use commands::Commands;
@@ -254,15 +254,15 @@ impl Platform for Machine<'_> {
         }
     }
 
-    fn news(&mut self, tell: &mut dyn FnMut(News)) {
-        self.traffic.news(tell);
+    fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate)) {
+        self.traffic.program_updates(tell);
     }
 
-    fn begin(&mut self, endpoint: EndpointId, machine: LiveMachine) {
+    fn start_endpoint(&mut self, endpoint: EndpointId, machine: LiveEndpoint) {
         self.live.start(endpoint, machine);
     }
 
-    fn end(&mut self, endpoint: EndpointId) {
+    fn stop_endpoint(&mut self, endpoint: EndpointId) {
         self.live.stop(endpoint);
     }
 
@@ -270,7 +270,7 @@ impl Platform for Machine<'_> {
         self.live.mode(endpoint, mode);
     }
 
-    fn words(&mut self, tell: &mut dyn FnMut(EndpointId, &Said)) {
-        self.live.words(tell);
+    fn endpoint_reports(&mut self, tell: &mut dyn FnMut(EndpointId, &EndpointReport)) {
+        self.live.endpoint_reports(tell);
     }
 }

@@ -25,7 +25,7 @@ use units::{Bytes, Duration, Rate, Time};
 use super::calls;
 use super::namespace::{Namespace, failed};
 use crate::Error;
-use crate::platform::{News, Standing};
+use crate::platform::{ProgramUpdate, SenderState};
 use crate::run::since;
 
 /// A flow of the kernel's TCP.
@@ -157,12 +157,12 @@ impl Traffic {
     }
 
     /// Passes on the changes of counters since the last call.
-    pub(super) fn news(&mut self, tell: &mut dyn FnMut(News)) {
+    pub(super) fn program_updates(&mut self, tell: &mut dyn FnMut(ProgramUpdate)) {
         for ((job, counters), told) in self.jobs.iter().zip(self.counters.iter()).zip(&mut self.told) {
             let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
             let delivered = read(&counters.delivered);
             let completed_ns = read(&counters.completed_ns);
-            let mut news = News { flow: job.flow, ..News::default() };
+            let mut news = ProgramUpdate { flow: job.flow, ..ProgramUpdate::default() };
             news.delivered = Bytes::new(delivered - std::mem::replace(&mut told.delivered, delivered));
             if completed_ns > 0 && !told.completed {
                 told.completed = true;
@@ -171,7 +171,7 @@ impl Traffic {
             let looks = counters.looks.load(Ordering::Acquire);
             if looks > std::mem::replace(&mut told.looks, looks) {
                 let (retransmits, timeouts) = (read(&counters.retransmits), read(&counters.timeouts));
-                news.sender = Some(Standing {
+                news.sender = Some(SenderState {
                     window: Bytes::new(read(&counters.window)),
                     threshold: Bytes::new(read(&counters.threshold)),
                     in_flight: Bytes::new(read(&counters.in_flight)),
@@ -180,7 +180,7 @@ impl Traffic {
                     timeouts: timeouts - std::mem::replace(&mut told.timeouts, timeouts),
                 });
             }
-            if news != (News { flow: job.flow, ..News::default() }) {
+            if news != (ProgramUpdate { flow: job.flow, ..ProgramUpdate::default() }) {
                 tell(news);
             }
         }

@@ -8,9 +8,9 @@ use driver::Platform;
 use units::Time;
 use wire::stream::{Frame, KEY, Offer, Order, Reason, Role};
 
-use super::{ONLY, Open, Opened, Session, TxContext, Work};
+use super::{ONLY, Open, Opened, Session, Work};
 use crate::channel::Channel;
-use crate::handshake::{Attempt, Place};
+use crate::handshake::{Admission, Attempt};
 use crate::{End, Phase};
 
 /// Sessions that may wait to be shown to be their callers', at most.
@@ -27,21 +27,21 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
     /// Something came for one who listens.
     pub(super) fn on_attempt(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
         let Attempt::Hello(hello) =
-            self.listener.on_attempt(bytes, from, now, self.platform, &mut self.stats)
+            self.listener.on_attempt(bytes, from, now, self.tx.platform, &mut self.tx.stats)
         else {
             return None;
         };
         if [W::ROLE, Role::Agent].contains(&hello.role) {
-            self.listener.refuse(&hello, from, Reason::Mismatch, self.platform, &mut self.stats);
+            self.listener.refuse(&hello, from, Reason::Mismatch, self.tx.platform, &mut self.tx.stats);
             return None;
         }
         if self.is_taken(&hello.caller) {
-            self.listener.refuse(&hello, from, Reason::Busy, self.platform, &mut self.stats);
+            self.listener.refuse(&hello, from, Reason::Busy, self.tx.platform, &mut self.tx.stats);
             return None;
         }
-        let alone = Place { peer: ONLY, group: None };
+        let alone = Admission { peer: ONLY, group: None };
         let (channel, welcome) =
-            self.listener.admit(&hello, from, now, alone, self.work.offer(), self.platform);
+            self.listener.admit(&hello, from, now, alone, self.work.offer(), self.tx.platform);
         let began = if self.open.is_none() {
             self.begin(&channel, ONLY, hello.offer.as_ref(), now).map_err(|(reason, _)| reason)
         } else if self.would_drop(&hello.caller) {
@@ -53,7 +53,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
         };
         match began {
             Ok(first) => {
-                self.listener.welcome(&hello, welcome, from, self.platform, &mut self.stats);
+                self.listener.welcome(&hello, welcome, from, self.tx.platform, &mut self.tx.stats);
                 if self.open.is_none() {
                     self.enter(channel, Some(hello.caller), first, now);
                     return None;
@@ -65,7 +65,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
                 self.candidates.push_back(Candidate { channel, caller, offer });
             }
             // whoever listens goes on listening
-            Err(reason) => self.listener.refuse(&hello, from, reason, self.platform, &mut self.stats),
+            Err(reason) => self.listener.refuse(&hello, from, reason, self.tx.platform, &mut self.tx.stats),
         }
         None
     }
@@ -97,9 +97,11 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
         match began {
             Ok(first) => self.enter(channel, Some(caller), first, now),
             Err(reason) => {
-                let (stats, gso_batches) = (&mut self.stats, &mut self.gso_batches);
-                let mut tx = TxContext { channel: &mut channel, gso_batches, platform: self.platform, stats };
-                tx.say(Frame::Order { serial: 0, order: Order::Close(reason) }, Ecn::NotCapable, now);
+                self.tx.on(&mut channel).say(
+                    Frame::Order { serial: 0, order: Order::Close(reason) },
+                    Ecn::NotCapable,
+                    now,
+                );
             }
         }
     }
@@ -113,12 +115,12 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
         now: Time,
     ) -> Result<Option<Order>, (Reason, String)> {
         let opened = self.circumstances(channel, peer, now);
-        self.work.open(offer, &opened, &mut self.stats)
+        self.work.open(offer, &opened, &mut self.tx.stats)
     }
 
     fn circumstances(&mut self, channel: &Channel, peer: u32, now: Time) -> Opened {
         let mut seed = [0; 8];
-        self.platform.fill_random(&mut seed);
+        self.tx.platform.fill_random(&mut seed);
         let (outer_bytes, binding, rtt) = (channel.outer_bytes(), channel.binding, channel.rtt);
         Opened { now, peer, outer_bytes, seed: u64::from_be_bytes(seed), rtt, binding }
     }
@@ -137,7 +139,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             channel.order(Order::Mode(mode.clone()), now);
         }
         self.open = Some(Open::new(channel, caller));
-        self.stats.opened_at = self.stats.opened_at.min(now);
+        self.tx.stats.opened_at = self.tx.stats.opened_at.min(now);
         self.control.progress.peers.store(1, Ordering::Relaxed);
         self.control.progress.enter(Phase::Open);
     }

@@ -8,8 +8,8 @@ use transfer::{Status, Waits};
 use units::Time;
 use wire::stream::{Frame, Order, Reason};
 
-use super::{GOODBYE, Session, TxContext, Work};
-use crate::still::{QUIET, Still};
+use super::{CLOSE_TIMEOUT, Session, Work};
+use crate::patience::{Patience, QUIET};
 use crate::{End, Phase, Secret};
 
 impl<O: Platform, W: Work> Session<'_, O, W> {
@@ -17,7 +17,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
     pub(super) fn show(&self) {
         let progress = &self.control.progress;
         self.work.show(progress);
-        progress.forged.store(self.stats.discarded.forged, Ordering::Relaxed);
+        progress.forged.store(self.tx.stats.discarded.forged, Ordering::Relaxed);
     }
 
     /// Gives the other end up where nothing has been delivered for too long. Words that it lives do not count.
@@ -28,16 +28,16 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
             Waits::There => self.is_trusted(),
             Waits::Nobody => self.work.status() == Status::Whole,
         };
-        self.still.look(self.work.moved(), waits, silent, now);
-        if self.still.lasts() < self.limits.patience {
+        self.patience.look(self.work.moved(), waits, silent, now);
+        if self.patience.lasts() < self.limits.patience {
             return false;
         }
         if !self.calls && self.work.moved() == Some(0) && !self.is_trusted() {
             self.drop_quiet(now);
         } else if let Some(open) = &mut self.open {
             open.channel.order(Order::Close(Reason::Quiet), now);
-            open.closing = Some((End::Quiet, now + GOODBYE));
-            self.stats.ended_at = now;
+            open.closing = Some((End::Quiet, now + CLOSE_TIMEOUT));
+            self.tx.stats.ended_at = now;
             self.control.progress.enter(Phase::Closing);
         }
         true
@@ -45,7 +45,7 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
 
     /// Whether an end that nobody vouches for holds this one without delivering anything: it has no claim against another caller.
     pub(super) fn is_quiet(&self) -> bool {
-        !self.is_trusted() && self.work.moved() == Some(0) && self.still.lasts() >= QUIET
+        !self.is_trusted() && self.work.moved() == Some(0) && self.patience.lasts() >= QUIET
     }
 
     /// The other end has the key, or this end chose whom to call.
@@ -61,17 +61,11 @@ impl<O: Platform, W: Work> Session<'_, O, W> {
         if let Some(mut open) = self.open.take() {
             open.channel.order(Order::Close(Reason::Quiet), now);
             if let Some((serial, order)) = open.channel.due(now) {
-                let mut tx = TxContext {
-                    channel: &mut open.channel,
-                    gso_batches: &mut self.gso_batches,
-                    platform: self.platform,
-                    stats: &mut self.stats,
-                };
-                tx.say(Frame::Order { serial, order }, Ecn::NotCapable, now);
+                self.tx.on(&mut open.channel).say(Frame::Order { serial, order }, Ecn::NotCapable, now);
             }
         }
         self.work.forget(now);
-        self.still = Still::new(now);
-        self.control.progress.enter(Phase::Meeting);
+        self.patience = Patience::new(now);
+        self.control.progress.enter(Phase::Connecting);
     }
 }

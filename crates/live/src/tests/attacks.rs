@@ -20,7 +20,7 @@ type Seen = Shelf<Vec<(Time, Vec<u8>)>>;
 
 /// Runs CVIHIS over a network in which `strange` adds datagrams to those of the receiver; returns the sender's datagrams, and both
 /// outcomes.
-fn with_stranger(mut strange: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> (Seen, Left) {
+fn with_stranger(mut strange: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> (Seen, Ended) {
     let seen = Seen::default();
     let seen_too = seen.clone();
     let (a, _) = addresses();

@@ -6,7 +6,7 @@ use wire::stream::Frame;
 
 use super::*;
 use crate::keys::Key;
-use crate::{End, Group, Left, Limits, send_to_group};
+use crate::{End, Group, Limits, ReceiverOutcome, send_to_group};
 
 fn group() -> SocketAddr {
     SocketAddr::from(([239, 1, 2, 3], 5000))
@@ -19,7 +19,7 @@ fn member(n: u8) -> SocketAddr {
 /// Results of all ends.
 struct All {
     sender: Outcome,
-    left: Vec<Left>,
+    left: Vec<ReceiverOutcome>,
     receivers: Vec<Outcome>,
     had: Vec<Shelf<Had>>,
     told: Shelf<Told>,
@@ -235,7 +235,7 @@ fn other_laws_for_groups_serve_a_receiver_that_loses() {
 }
 
 /// Two receivers, of which the second is killed after 300 ms and restarted at `back`, at another address and with its former number.
-fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Left>, Shelf<Told>) {
+fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<ReceiverOutcome>, Shelf<Told>) {
     let net = VirtualNetwork::new(move |passing: &InFlight| {
         if passing.to == group() {
             return (0..3).map(|n| InFlight { to: member(n), ..passing.after(ms(10)) }).collect();

@@ -236,7 +236,7 @@ fn steady(rate: &str) -> Scheme {
 }
 
 /// Results of both ends of a flow of numbered packets.
-struct Left {
+struct Ended {
     sender: Outcome,
     receiver: Outcome,
     told: Shelf<Told>,
@@ -244,7 +244,7 @@ struct Left {
 }
 
 /// Sends numbered packets until the receiver has `wanted`. The receiver listens.
-fn numbers(net: &VirtualNetwork, scheme: &Scheme, wanted: u64) -> Left {
+fn numbers(net: &VirtualNetwork, scheme: &Scheme, wanted: u64) -> Ended {
     let (a, b) = addresses();
     let places = (net.host(a, ms(1)), net.host(b, ms(0)));
     numbers_between(
@@ -269,7 +269,7 @@ fn numbers_between<O: Platform + Send + 'static>(
     wanted: u64,
     (sends, receives): (Settings, Settings),
     controls: Controls,
-) -> Left {
+) -> Ended {
     let (told, had) = (Shelf::<Told>::default(), Shelf::<Had>::default());
     let (scheme, told_too, had_too) = (scheme.clone(), told.clone(), had.clone());
     let Controls { sender, receiver } = controls;
@@ -289,7 +289,7 @@ fn numbers_between<O: Platform + Send + 'static>(
     });
     let sender = sending.join().expect("the sender does not panic");
     let receiver = receiving.join().expect("the receiver does not panic");
-    Left { sender, receiver, told, had }
+    Ended { sender, receiver, told, had }
 }
 
 /// Sends a stream of bytes. The sender listens. Returns the results of the sender and of the receiver, the stored bytes, and the invalid

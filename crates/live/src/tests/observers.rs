@@ -8,7 +8,7 @@ use transfer::{Destination, Receivers, Source, Tally, Task, keep};
 use wire::stream::{Data, Datagram, Frame, Hello, KEY, Offer, Order, Role, TOKEN};
 
 use super::*;
-use crate::keys::{Agreed, Half, Key};
+use crate::keys::{Key, KeyPair, SessionKeys};
 use crate::{End, Limits, transport_of};
 
 /// A report of a receiver that it has the whole of one block, with a proof that is wrong: kind, whole, seen, base, until, limit, complete, proof.
@@ -37,8 +37,8 @@ struct Observer {
     /// Its claimed identity: the true caller if it saw one, or itself.
     own_name: bool,
     /// The true caller's private key, if it has it.
-    me: Half,
-    half: Half,
+    me: KeyPair,
+    half: KeyPair,
     secret: Secret,
     seen: Option<Hello>,
     offer: Option<Offer>,
@@ -57,8 +57,8 @@ impl Observer {
             pose,
             to,
             own_name: false,
-            me: Half::new([0x66; KEY]),
-            half: Half::new([0x67; KEY]),
+            me: KeyPair::new([0x66; KEY]),
+            half: KeyPair::new([0x67; KEY]),
             secret: Secret::none(),
             seen: None,
             offer: None,
@@ -137,7 +137,7 @@ impl Observer {
             }
             Ok(Frame::Welcome(welcome)) => {
                 self.welcomes.open(|welcomes| *welcomes += 1);
-                let agreed = Agreed::by_caller(&self.secret, &self.half, &self.me, &welcome.public);
+                let agreed = SessionKeys::for_caller(&self.secret, &self.half, &self.me, &welcome.public);
                 self.session = Some((welcome.session, agreed.caller));
                 self.lies()
             }
@@ -352,7 +352,7 @@ fn a_sender_is_not_told_that_all_is_well_by_who_only_looked_on() {
 fn who_has_the_callers_own_half_is_taken_for_it() {
     let (a, _) = addresses();
     let caller = [77; KEY];
-    let looks_on = Observer { me: Half::new(caller), ..Observer::new(Pose::Receiver, a) };
+    let looks_on = Observer { me: KeyPair::new(caller), ..Observer::new(Pose::Receiver, a) };
     let case = Case { caller: Some(caller), ..case("cvihis", Secret::none(), true) };
     let after = transfer(&case, looks_on);
     assert!(after.sender.stats.sessions > 1, "{}", after.sender.stats.sessions);

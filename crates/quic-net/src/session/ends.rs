@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use driver::Platform;
-use live::{End, Phase, Still};
+use live::{End, Patience, Phase};
 use quinn_proto::{ConnectionError, TransportErrorCode};
 use transfer::{Status, Waits};
 use units::Time;
@@ -180,8 +180,8 @@ impl<W: Work> Session<'_, W> {
             Waits::There => self.trusted,
             Waits::Nobody => self.work.status() == Status::Whole,
         };
-        self.still.look(self.work.moved(), waits, self.silent, now);
-        if self.still.lasts() < self.limits.patience {
+        self.patience.look(self.work.moved(), waits, self.silent, now);
+        if self.patience.lasts() < self.limits.patience {
             return false;
         }
         if self.calls.is_none() && self.work.moved() == Some(0) && !self.trusted {
@@ -198,9 +198,9 @@ impl<W: Work> Session<'_, W> {
     /// Nobody was served after all: the session starts over.
     fn forget(&mut self, now: Time) {
         self.work.forget(now);
-        self.still = Still::new(now);
+        self.patience = Patience::new(now);
         self.stats.sessions = 0;
-        self.control.progress.enter(Phase::Meeting);
+        self.control.progress.enter(Phase::Connecting);
     }
 
     /// Publishes progress.

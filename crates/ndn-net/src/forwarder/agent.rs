@@ -1,0 +1,439 @@
+//! The SDN agent of a forwarder: its reports, and the execution of commands.
+
+use std::net::SocketAddr;
+
+use contract::{
+    Count, FaceId, Header, NameId, NextHop, NodeId, NodeView, Order, Packet, PortId, PortView, RouterInput,
+    Traffic,
+};
+use driver::{Batch, GsoBatch, Platform, SendOutcome};
+use live::Discarded;
+use sdn_net::{Received, SouthboundChannel};
+use stack::ndn::preferred;
+use stack::sdn::Agent;
+use units::{Rate, Time};
+use wire::stream::{Reason, Task};
+
+use super::ports::Port;
+use super::routes::Routes;
+use super::settings::ControllerSettings;
+use super::{Frames, Node, Peer};
+
+/// The agent of a forwarder.
+pub(super) struct ForwarderAgent {
+    channel: SouthboundChannel,
+    settings: ControllerSettings,
+    random: SeededRandom,
+    task: Option<Task>,
+    /// Ports in the controller's numbering, by link.
+    ports: Vec<Option<PortId>>,
+    /// Prefixes in the controller's numbering, by the forwarder's own numbers.
+    served: Vec<Option<NameId>>,
+}
+
+/// Counters of an agent.
+#[derive(Clone, Debug)]
+pub struct AgentStats {
+    /// Whether the agent is connected to a controller and has a task.
+    pub connected: bool,
+    /// Why the controller last refused it, if it did.
+    pub last_refusal: Option<Reason>,
+    /// Sessions with a controller.
+    pub sessions: u32,
+    /// Statuses sent.
+    pub statuses: u64,
+    /// Signals sent.
+    pub signals: u64,
+    /// Orders executed.
+    pub orders: u64,
+    /// Orders that rerouted traffic.
+    pub moves: u64,
+    /// Orders that were not executed: outdated, or for something unknown here.
+    pub ignored: u64,
+    /// Discarded datagrams on the controller's socket.
+    pub discarded: Discarded,
+}
+
+impl ForwarderAgent {
+    pub(super) fn new(
+        settings: &ControllerSettings,
+        links: usize,
+        now: Time,
+        frames: &mut dyn Frames,
+    ) -> Self {
+        let mut random = SeededRandom { seed: settings.seed, drawn: 0 };
+        let mut path = ControllerPath { frames, random: &mut random, now };
+        let ControllerSettings { address, node, secret, limits, .. } = settings;
+        let channel = SouthboundChannel::new(node, *address, secret, *limits, now, &mut path);
+        let settings = settings.clone();
+        Self { channel, settings, random, task: None, ports: vec![None; links], served: Vec::new() }
+    }
+
+    /// When something is due.
+    pub(super) fn wake(&self) -> Time {
+        self.channel.wake()
+    }
+
+    /// A packet is about to be offered to a link.
+    pub(super) fn on_offer(&mut self, packet: &Packet, slot: usize) {
+        let Some(port) = self.ports[slot] else { return };
+        let what = match packet.header {
+            Header::Data(data) => self.served.get(data.name.prefix.index()).copied().flatten(),
+            _ => None,
+        };
+        self.channel.on_offer(packet.size_bytes, what.map(Traffic::Prefix), port);
+    }
+
+    /// Puts next hops that were ordered into a table of routes.
+    pub(super) fn keep_orders(&mut self, table: &mut Vec<(NameId, Vec<NextHop>)>, routes: &Routes) {
+        self.served = routes.told();
+        for (prefix, hops) in self.channel.machine().into_iter().flat_map(Agent::next_hops) {
+            let Some(prefix) = routes.number_of(prefix) else { continue };
+            let hops: Vec<NextHop> = hops.iter().filter_map(|hop| self.next_hop(hop)).collect();
+            match table.iter_mut().find(|entry| entry.0 == prefix) {
+                Some((_, known)) => preferred(known, &hops),
+                None => table.push((prefix, hops)),
+            }
+        }
+    }
+
+    pub(super) fn stats(&self) -> AgentStats {
+        let stats = &self.channel.stats;
+        let count = |what| stats.meter.count(what);
+        AgentStats {
+            connected: self.channel.has_task(),
+            last_refusal: self.channel.last_refusal(),
+            sessions: stats.sessions,
+            statuses: count(Count::Statuses),
+            signals: count(Count::Signals),
+            orders: count(Count::Commands),
+            moves: count(Count::Reroutes),
+            ignored: count(Count::Ignored),
+            discarded: stats.discarded,
+        }
+    }
+
+    /// The link that the controller gives this number.
+    fn slot(&self, port: PortId) -> Option<usize> {
+        self.ports.iter().position(|known| *known == Some(port))
+    }
+
+    fn next_hop(&self, hop: &contract::Hop) -> Option<NextHop> {
+        let face = FaceId(self.slot(hop.port)? as u32);
+        Some(NextHop { face, cost: u64::from(hop.cost) })
+    }
+
+    fn run(
+        &mut self,
+        input: RouterInput<'_>,
+        now: Time,
+        ports: &[Port],
+        frames: &mut dyn Frames,
+    ) -> Vec<Order> {
+        let Self { channel, random, ports: numbers, .. } = self;
+        let mut seen = AgentView { ports, numbers, now };
+        channel.handle(input, now, &mut seen, &mut ControllerPath { frames, random, now })
+    }
+}
+
+impl Node {
+    /// A datagram came from the controller.
+    pub(super) fn take_control(&mut self, bytes: &[u8], now: Time, frames: &mut dyn Frames) {
+        let Some(mut attached) = self.attached.take() else {
+            self.strays.strangers += 1;
+            return;
+        };
+        let ForwarderAgent { channel, random, settings, .. } = &mut *attached;
+        let received = channel.on_datagram(
+            bytes,
+            settings.address,
+            now,
+            &mut ControllerPath { frames: &mut *frames, random, now },
+        );
+        let mut new_task = false;
+        let orders = match received {
+            Received::Nothing => Vec::new(),
+            Received::Frame(said) => {
+                let packet = SouthboundChannel::packet(&said);
+                attached.run(RouterInput::Packet(&packet, PortId(0)), now, &self.ports, frames)
+            }
+            // the same task again, as after a controller's restart: what was ordered stays in force
+            Received::Task(task) if attached.task.as_ref() == Some(&*task) => Vec::new(),
+            Received::Task(task) => {
+                self.take_task(&mut attached, *task, now);
+                new_task = true;
+                attached.run(RouterInput::Start, now, &self.ports, frames)
+            }
+        };
+        self.execute(&mut attached, orders);
+        self.attached = Some(attached);
+        if new_task {
+            self.rerouted();
+        }
+    }
+
+    /// Does what is due at the agent.
+    pub(super) fn turn_agent(&mut self, at: Time, frames: &mut dyn Frames) {
+        let Some(mut attached) = self.attached.take() else { return };
+        let ForwarderAgent { channel, random, .. } = &mut *attached;
+        channel.on_time(at, &mut ControllerPath { frames: &mut *frames, random, now: at });
+        if attached.channel.machine_is_due(at) {
+            let orders = attached.run(RouterInput::Timer, at, &self.ports, frames);
+            self.execute(&mut attached, orders);
+        }
+        self.attached = Some(attached);
+    }
+
+    /// The forwarder ends: its controller is told.
+    pub fn end(&mut self, now: Time, frames: &mut dyn Frames) {
+        if let Some(ForwarderAgent { channel, random, .. }) = self.attached.as_deref_mut() {
+            channel.close(now, &mut ControllerPath { frames, random, now });
+        }
+    }
+
+    /// A task that is another than before: orders are forgotten, links and prefixes have other numbers.
+    fn take_task(&mut self, attached: &mut ForwarderAgent, task: Task, now: Time) {
+        for (slot, link) in self.settings.links.iter().enumerate() {
+            let known = task.ports.iter().find(|(_, name)| *name == link.name && !name.is_empty());
+            attached.ports[slot] = known.map(|(port, _)| *port);
+            self.ports[slot].forget_orders(link);
+        }
+        let mut ports: Vec<PortId> = attached.ports.iter().flatten().copied().collect();
+        ports.sort_unstable();
+        attached.channel.begin(&task, &ports);
+        let told: Vec<_> = task
+            .prefixes
+            .iter()
+            .map(|prefix| {
+                let hops = prefix.hops.iter().filter_map(|hop| attached.next_hop(hop)).collect();
+                (prefix.id, prefix.name.view(), hops)
+            })
+            .collect();
+        let without_room = self.routes.tell(&told, now);
+        attached.channel.meter().counts[Count::Ignored as usize] += without_room;
+        attached.task = Some(task);
+    }
+
+    fn execute(&mut self, attached: &mut ForwarderAgent, orders: Vec<Order>) {
+        for order in orders {
+            let done = match order {
+                Order::NextHops { prefix, hops } => {
+                    let hops: Vec<NextHop> =
+                        hops.list().iter().filter_map(|hop| attached.next_hop(hop)).collect();
+                    let prefix = self.routes.number_of(prefix).filter(|_| !hops.is_empty());
+                    prefix.map(|prefix| self.prefer(prefix, &hops))
+                }
+                Order::Queue { port, limit, mark_above } => attached.slot(port).map(|slot| {
+                    self.ports[slot].order_queue((limit != u32::MAX).then_some(limit), mark_above);
+                    false
+                }),
+                Order::Cap { port, rate } if rate > Rate::ZERO => attached.slot(port).map(|slot| {
+                    self.ports[slot].order_cap(rate.min(self.settings.links[slot].rate));
+                    false
+                }),
+                // nothing is forwarded by address, and nothing with no rate
+                Order::Route { .. } | Order::Cap { .. } => None,
+            };
+            let count = match done {
+                Some(true) => Count::Reroutes,
+                Some(false) => continue,
+                None => Count::Ignored,
+            };
+            attached.channel.meter().counts[count as usize] += 1;
+        }
+    }
+}
+
+/// The agent's view of the forwarder: links as the controller numbers them.
+struct AgentView<'a> {
+    ports: &'a [Port],
+    numbers: &'a [Option<PortId>],
+    now: Time,
+}
+
+impl NodeView for AgentView<'_> {
+    fn port(&mut self, port: PortId) -> PortView {
+        let slot = self.numbers.iter().position(|known| *known == Some(port));
+        self.ports[slot.expect("an agent has ports that there are")].view(port, self.now)
+    }
+
+    fn next(&self, _to: NodeId) -> Option<PortId> {
+        None
+    }
+
+    fn cost(&self, _to: NodeId) -> Option<u64> {
+        None
+    }
+}
+
+/// Random bytes that only who knows the seed can predict.
+struct SeededRandom {
+    seed: [u8; 32],
+    drawn: u64,
+}
+
+/// The way of datagrams to the controller, as a session sees it.
+struct ControllerPath<'a> {
+    frames: &'a mut dyn Frames,
+    random: &'a mut SeededRandom,
+    now: Time,
+}
+
+impl Platform for ControllerPath<'_> {
+    fn now(&mut self) -> Time {
+        self.now
+    }
+
+    fn wait(&mut self, _until: Time) {}
+
+    fn receive(&mut self, batch: &mut Batch) -> bool {
+        batch.clear();
+        false
+    }
+
+    fn send(&mut self, batch: &GsoBatch<'_>) -> SendOutcome {
+        let mut outcome = SendOutcome::Accepted;
+        for bytes in batch.bytes.chunks(batch.segment_size) {
+            if !self.frames.send(Peer::Controller, bytes) {
+                outcome = SendOutcome::Unreachable;
+            }
+        }
+        outcome
+    }
+
+    fn local_address(&self, _peer: SocketAddr) -> Option<SocketAddr> {
+        None
+    }
+
+    fn fill_random(&mut self, bytes: &mut [u8]) {
+        self.random.drawn += 1;
+        let mut hasher = blake3::Hasher::new_keyed(&self.random.seed);
+        hasher.update(&self.random.drawn.to_be_bytes());
+        hasher.finalize_xof().fill(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{Backlog, Hop, Hops};
+    use units::{Bytes, Duration};
+    use wire::stream::Prefix;
+
+    use super::*;
+    use crate::forwarder::{LinkSettings, RouteSettings, Settings};
+    use live::Secret;
+
+    /// Takes everything.
+    struct Gone;
+
+    impl Frames for Gone {
+        fn send(&mut self, _to: Peer, _frame: &[u8]) -> bool {
+            true
+        }
+    }
+
+    const RATE: Rate = Rate::from_mbps(10);
+
+    /// A forwarder with two links, which the controller calls 8 and 6, and a third that it does not know; the prefix `/film` has
+    /// number 3.
+    fn attached() -> (Node, Box<ForwarderAgent>) {
+        let link = |name: &str, host| LinkSettings {
+            name: name.to_owned(),
+            to: Some(SocketAddr::from(([10, 0, 0, host], 6363))),
+            rate: RATE,
+            ..LinkSettings::default()
+        };
+        let controller = ControllerSettings::new(
+            SocketAddr::from(([10, 0, 0, 9], 1)),
+            "r1",
+            Secret::new("only they know"),
+        );
+        let film = "/film".parse().expect("a name");
+        let settings = Settings {
+            links: vec![link("first", 1), link("second", 2), link("third", 3)],
+            routes: vec![RouteSettings { prefix: film, link: 2, cost: 1 }],
+            controller: Some(controller),
+            ..Settings::default()
+        };
+        let mut node = Node::new(settings).expect("the settings are right");
+        node.start(Time::ZERO, &mut Gone);
+        let mut attached = node.attached.take().expect("it has one");
+        node.take_task(&mut attached, task(), Time::ZERO);
+        node.attached = Some(attached);
+        node.rerouted();
+        let attached = node.attached.take().expect("it has one");
+        (node, attached)
+    }
+
+    fn task() -> Task {
+        let ports = [(8, "first"), (6, "second"), (4, "elsewhere")];
+        let hop = |port| Hop { port: PortId(port), cost: 20 };
+        Task {
+            period: Duration::from_millis(500),
+            phase: Duration::ZERO,
+            signal_above: None,
+            ports: ports.map(|(port, name)| (PortId(port), name.to_owned())).to_vec(),
+            prefixes: vec![Prefix {
+                id: NameId(3),
+                name: "/film".parse().expect("a name"),
+                hops: vec![hop(8), hop(6), hop(4)],
+            }],
+        }
+    }
+
+    fn give(node: &mut Node, attached: &mut ForwarderAgent, order: Order) -> (u64, u64) {
+        node.execute(attached, vec![order]);
+        (attached.stats().moves, attached.stats().ignored)
+    }
+
+    #[test]
+    fn orders_of_queues_caps_and_next_hops_are_executed_and_others_counted() {
+        let (mut node, mut attached) = attached();
+        let film = node.routes.number_of(NameId(3)).expect("it was told");
+        let hops = |hops: &[u32]| {
+            let hops: Vec<Hop> = hops.iter().map(|port| Hop { port: PortId(*port), cost: 1 }).collect();
+            Order::NextHops { prefix: NameId(3), hops: Hops::new(&hops) }
+        };
+        // the first of equals at the beginning, whatever the settings prefer
+        assert!(!node.prefer(film, &[NextHop { face: FaceId(0), cost: 1 }]));
+        assert_eq!(give(&mut node, &mut attached, hops(&[6, 8])), (0, 0), "of equals the present one stays");
+        assert_eq!(give(&mut node, &mut attached, hops(&[6])), (1, 0));
+        // what is not here: a link that is elsewhere, a prefix, a route to a node
+        assert_eq!(give(&mut node, &mut attached, hops(&[4])), (1, 1));
+        let elsewhere = Order::NextHops { prefix: NameId(9), hops: Hops::new(&[]) };
+        assert_eq!(give(&mut node, &mut attached, elsewhere), (1, 2));
+        let route = Order::Route { to: NodeId(1), via: PortId(6) };
+        assert_eq!(give(&mut node, &mut attached, route), (1, 3));
+
+        let port = PortId(6);
+        let queue = Order::Queue { port, limit: 7, mark_above: 0 };
+        assert_eq!(give(&mut node, &mut attached, queue), (1, 3));
+        let cap = |mbps| Order::Cap { port, rate: Rate::from_mbps(mbps) };
+        let view = |node: &Node| node.ports[1].view(port, Time::ZERO);
+        assert_eq!(view(&node).limit, Backlog { packets: 7, bytes: Bytes::UNLIMITED });
+        assert!(node.ports[1].marks() && !node.ports[0].marks());
+        give(&mut node, &mut attached, cap(3));
+        assert_eq!(view(&node).rate, Rate::from_mbps(3));
+        give(&mut node, &mut attached, cap(30));
+        assert_eq!(view(&node).rate, RATE, "a link carries no more than it can");
+        assert_eq!(give(&mut node, &mut attached, Order::Cap { port, rate: Rate::ZERO }), (1, 4));
+        give(&mut node, &mut attached, cap(3));
+
+        // another task: all of that is forgotten
+        let other = Task { signal_above: Some(1), ..task() };
+        node.take_task(&mut attached, other, Time::ZERO);
+        assert_eq!((view(&node).rate, view(&node).limit.packets, node.ports[1].marks()), (RATE, 1000, false));
+    }
+
+    #[test]
+    fn statuses_are_of_the_links_that_both_know() {
+        let (mut node, mut attached) = attached();
+        attached.run(RouterInput::Start, Time::ZERO, &node.ports, &mut Gone);
+        let due = Time::ZERO + Duration::from_millis(500);
+        assert!(attached.channel.machine_is_due(due) && attached.wake() <= due);
+        node.attached = Some(attached);
+        node.turn_agent(due, &mut Gone);
+        // a status of each of the two links that both know
+        assert_eq!(node.stats().agent.map(|agent| (agent.statuses, agent.connected)), Some((2, false)));
+    }
+}

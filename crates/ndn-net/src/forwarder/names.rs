@@ -1,0 +1,535 @@
+//! Mapping between external names and numbers of the state machine, with bounds.
+//!
+//! The state machine's names are a tree of prefixes that only grows, and a number under each. A stranger must not be able to fill memory with names.
+//! Therefore only prefixes of routes are prefixes of the state machine (`routes.rs`); the rest of a name is a number that is reused when nothing is
+//! pending or stored under the name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use contract::{FaceId, Name, NameId};
+use units::Time;
+use wire::ndn::Token;
+
+use super::pending::PendingCounts;
+
+/// How an Interest asks: the same name asked for in another way is another request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Selectors {
+    pub(super) can_be_prefix: bool,
+    pub(super) must_be_fresh: bool,
+}
+
+impl Selectors {
+    /// All ways.
+    pub(super) const ALL: [Self; WAYS as usize] = [
+        Self { can_be_prefix: false, must_be_fresh: false },
+        Self { can_be_prefix: true, must_be_fresh: false },
+        Self { can_be_prefix: false, must_be_fresh: true },
+        Self { can_be_prefix: true, must_be_fresh: true },
+    ];
+
+    const fn number(self) -> u64 {
+        self.can_be_prefix as u64 | (self.must_be_fresh as u64) << 1
+    }
+}
+
+/// How many ways there are.
+const WAYS: u64 = 4;
+
+/// A name, and a way to ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) slot: u32,
+    pub(super) way: Selectors,
+}
+
+impl Request {
+    /// The request that the machine's name is.
+    pub(super) fn of(name: Name) -> Self {
+        Self { slot: (name.segment / WAYS) as u32, way: Selectors::ALL[(name.segment % WAYS) as usize] }
+    }
+}
+
+/// What is known of a name.
+#[derive(Debug)]
+struct Entry {
+    name: Arc<[u8]>,
+    /// The longest prefix that has a route, as the machine knows it.
+    prefix: NameId,
+    /// The state of the routes by which that was found.
+    routes: u64,
+    asked: Vec<SelectorState>,
+}
+
+/// What is known of one way to ask for a name.
+#[derive(Debug, Default)]
+struct SelectorState {
+    way: Selectors,
+    /// The latest Interest, as it is sent on but for its nonce.
+    interest: Option<Arc<[u8]>>,
+    /// Who waits for the answer.
+    downstreams: Vec<Downstream>,
+    /// When all of them have given up, at the earliest; never while nobody waits.
+    until: Time,
+    content: Option<CachedData>,
+}
+
+/// Who waits, and what it wants back with the answer.
+#[derive(Clone, Copy, Debug)]
+struct Downstream {
+    face: FaceId,
+    token: Token,
+}
+
+/// Data in the content store.
+#[derive(Clone, Debug)]
+pub(super) struct CachedData {
+    pub(super) packet: Arc<[u8]>,
+    pub(super) fresh_until: Time,
+}
+
+/// Bounds of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Most names.
+    pub(super) names: usize,
+    /// Maximum bytes of names, Interests and Data.
+    pub(super) bytes: usize,
+    /// Of these, Data.
+    pub(super) contents: usize,
+}
+
+/// All names that are pending, kept, or were so not long ago.
+#[derive(Debug)]
+pub(super) struct Table {
+    slots: BTreeMap<Arc<[u8]>, u32>,
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    /// Where the search for a name that nobody needs goes on.
+    hand: usize,
+    bytes: usize,
+    /// Of these, Data.
+    contents: usize,
+    room: Bounds,
+    /// Requests with downstreams that wait, by deadline.
+    deadlines: BTreeSet<(Time, u32, u8)>,
+    waits: PendingCounts,
+    /// Names that end in the digest of a whole Data packet.
+    digests: usize,
+}
+
+/// Names that are looked at for each that is to be forgotten. Half of them can be forgotten as a rule, so that two looks are enough; this
+/// bounds the work where they cannot.
+const LOOKS: usize = 64;
+/// Accounted for each name beside its bytes.
+const OVERHEAD: usize = 128;
+/// Accounted for who waits, here and in the machine.
+pub(super) const DOWNSTREAM: usize = 128;
+
+impl Table {
+    /// No names yet.
+    pub(super) fn new(room: Bounds, waits: PendingCounts) -> Self {
+        Self {
+            slots: BTreeMap::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            hand: 0,
+            bytes: 0,
+            contents: 0,
+            room,
+            deadlines: BTreeSet::new(),
+            waits,
+            digests: 0,
+        }
+    }
+
+    /// Who waits for how much.
+    pub(super) const fn waits(&self) -> &PendingCounts {
+        &self.waits
+    }
+
+    /// Whether kept Data take more than they may.
+    pub(super) const fn keeps_too_much(&self) -> bool {
+        self.contents > self.room.contents
+    }
+
+    /// How many names there are.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// What they take, with all that is kept under them.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether an Interest may have asked by the digest of a whole Data packet.
+    pub(super) const fn has_digests(&self) -> bool {
+        self.digests > 0
+    }
+
+    /// The place of a name.
+    pub(super) fn find(&self, name: &[u8]) -> Option<u32> {
+        self.slots.get(name).copied()
+    }
+
+    /// The place of a name, made if there is none; `None` where there is no room for it and `more` bytes. `needed` says of a machine's name
+    /// whether it is pending or kept; a name of which no way is can be forgotten.
+    pub(super) fn open(&mut self, name: &[u8], more: usize, needed: impl Fn(Name) -> bool) -> Option<u32> {
+        let known = self.find(name);
+        let cost = more + if known.is_none() { name.len() + OVERHEAD } else { 0 };
+        let mut looks = LOOKS;
+        while (known.is_none() && self.slots.len() >= self.room.names) || self.bytes + cost > self.room.bytes
+        {
+            if looks == 0 || self.entries.is_empty() {
+                return None;
+            }
+            looks -= 1;
+            let at = self.hand;
+            self.hand = (self.hand + 1) % self.entries.len();
+            if Some(at as u32) != known && self.entries[at].is_some() && !self.is_needed(at as u32, &needed) {
+                self.forget(at as u32);
+            }
+        }
+        if known.is_some() {
+            return known;
+        }
+        let name: Arc<[u8]> = name.into();
+        let entry = Entry { name: Arc::clone(&name), prefix: NameId(0), routes: 0, asked: Vec::new() };
+        self.bytes += name.len() + OVERHEAD;
+        self.digests += usize::from(ends_in_digest(&name));
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.entries[slot as usize] = Some(entry);
+                slot
+            }
+            None => {
+                self.entries.push(Some(entry));
+                self.entries.len() as u32 - 1
+            }
+        };
+        self.slots.insert(name, slot);
+        Some(slot)
+    }
+
+    /// Whether a name is pending or kept in any way.
+    pub(super) fn is_needed(&self, slot: u32, needed: impl Fn(Name) -> bool) -> bool {
+        Selectors::ALL.iter().any(|way| self.name(Request { slot, way: *way }).is_some_and(&needed))
+    }
+
+    fn forget(&mut self, slot: u32) {
+        let Some(entry) = self.entries[slot as usize].take() else { return };
+        let held: usize = entry.asked.iter().map(SelectorState::bytes).sum();
+        for asked in &entry.asked {
+            self.contents -= asked.kept_bytes();
+            self.deadlines.remove(&(asked.until, slot, asked.way.number() as u8));
+            asked.downstreams.iter().for_each(|one| self.waits.end(one.face));
+        }
+        self.bytes -= entry.name.len() + OVERHEAD + held;
+        self.digests -= usize::from(ends_in_digest(&entry.name));
+        self.slots.remove(&entry.name);
+        self.free.push(slot);
+    }
+
+    fn entry(&self, slot: u32) -> Option<&Entry> {
+        self.entries.get(slot as usize)?.as_ref()
+    }
+
+    /// The machine's name of a request.
+    pub(super) fn name(&self, Request { slot, way }: Request) -> Option<Name> {
+        let entry = self.entry(slot)?;
+        Some(Name { prefix: entry.prefix, segment: u64::from(slot) * WAYS + way.number() })
+    }
+
+    /// The state of the routes by which the prefix of a name was found; 0 for a new one.
+    pub(super) fn routed_by(&self, slot: u32) -> u64 {
+        self.entry(slot).map_or(0, |entry| entry.routes)
+    }
+
+    /// Gives a name the prefix that was found by the state `routes`. What was kept under another prefix is forgotten: the machine does not
+    /// find it any more.
+    pub(super) fn route(&mut self, slot: u32, prefix: NameId, routes: u64) {
+        let Some(entry) = self.entries.get_mut(slot as usize).and_then(Option::as_mut) else { return };
+        entry.routes = routes;
+        if entry.prefix != prefix {
+            entry.prefix = prefix;
+            for asked in &mut entry.asked {
+                let less = asked.content.take().map_or(0, |kept| kept.packet.len());
+                self.bytes -= less;
+                self.contents -= less;
+            }
+        }
+    }
+
+    fn asked(&self, request: Request) -> Option<&SelectorState> {
+        self.entry(request.slot)?.asked.iter().find(|asked| asked.way == request.way)
+    }
+
+    fn asked_mut(&mut self, request: Request) -> Option<&mut SelectorState> {
+        let entry = self.entries.get_mut(request.slot as usize)?.as_mut()?;
+        let at = entry.asked.iter().position(|asked| asked.way == request.way);
+        let at = at.unwrap_or_else(|| {
+            entry.asked.push(SelectorState {
+                way: request.way,
+                until: Time::NEVER,
+                ..SelectorState::default()
+            });
+            entry.asked.len() - 1
+        });
+        Some(&mut entry.asked[at])
+    }
+
+    /// Whether a face waits for the answer.
+    pub(super) fn is_waiting(&self, request: Request, face: FaceId) -> bool {
+        self.asked(request).is_some_and(|asked| asked.downstreams.iter().any(|one| one.face == face))
+    }
+
+    /// Takes the latest Interest of a request, with the token of its downstream, which waits until then.
+    pub(super) fn ask(
+        &mut self,
+        request: Request,
+        interest: Arc<[u8]>,
+        from: FaceId,
+        token: Token,
+        until: Time,
+    ) {
+        let more = interest.len();
+        let Some(asked) = self.asked_mut(request) else { return };
+        let known = asked.downstreams.iter().any(|one| one.face == from);
+        asked.downstreams.retain(|one| one.face != from);
+        asked.downstreams.push(Downstream { face: from, token });
+        let less = asked.interest.replace(interest).map_or(0, |old| old.len());
+        let later = asked.until == Time::NEVER || asked.until < until;
+        self.bytes = self.bytes + more - less;
+        if !known {
+            self.bytes += DOWNSTREAM;
+            self.waits.begin(from);
+        }
+        if later {
+            self.watch(request, until);
+        }
+    }
+
+    /// A request is to be looked at then, or never.
+    pub(super) fn watch(&mut self, request: Request, until: Time) {
+        let Some(asked) = self.asked_mut(request) else { return };
+        let old = std::mem::replace(&mut asked.until, until);
+        let way = request.way.number() as u8;
+        self.deadlines.remove(&(old, request.slot, way));
+        if until < Time::NEVER {
+            self.deadlines.insert((until, request.slot, way));
+        }
+    }
+
+    /// A request that is to be looked at by `now`.
+    pub(super) fn due(&self, now: Time) -> Option<Request> {
+        let (until, slot, way) = *self.deadlines.first()?;
+        (until <= now).then(|| Request { slot, way: Selectors::ALL[usize::from(way)] })
+    }
+
+    /// A face does not wait: the machine did not take its Interest.
+    pub(super) fn not_taken(&mut self, request: Request, face: FaceId) {
+        let Some(asked) = self.asked_mut(request) else { return };
+        let before = asked.downstreams.len();
+        asked.downstreams.retain(|one| one.face != face);
+        if asked.downstreams.len() < before {
+            self.bytes -= DOWNSTREAM;
+            self.waits.end(face);
+        }
+    }
+
+    /// The latest Interest of a request.
+    pub(super) fn interest(&self, request: Request) -> Option<&Arc<[u8]>> {
+        self.asked(request)?.interest.as_ref()
+    }
+
+    /// The token that a downstream wants back.
+    pub(super) fn token(&self, request: Request, face: FaceId) -> Token {
+        let downstreams = self.asked(request).map(|asked| &asked.downstreams[..]).unwrap_or_default();
+        downstreams.iter().find(|one| one.face == face).map_or(Token::default(), |one| one.token)
+    }
+
+    /// Nobody waits for it any longer.
+    pub(super) fn answered(&mut self, request: Request) {
+        if self.asked(request).is_none() {
+            return;
+        }
+        self.watch(request, Time::NEVER);
+        let Some(asked) = self.asked_mut(request) else { return };
+        let downstreams = std::mem::take(&mut asked.downstreams);
+        let less = asked.interest.take().map_or(0, |old| old.len());
+        self.bytes -= less + downstreams.len() * DOWNSTREAM;
+        downstreams.iter().for_each(|one| self.waits.end(one.face));
+    }
+
+    /// Keeps Data that answers a request, or none.
+    pub(super) fn keep(&mut self, request: Request, content: Option<CachedData>) {
+        let more = content.as_ref().map_or(0, |kept| kept.packet.len());
+        let Some(asked) = self.asked_mut(request) else { return };
+        let less = std::mem::replace(&mut asked.content, content).map_or(0, |old| old.packet.len());
+        self.bytes = self.bytes + more - less;
+        self.contents = self.contents + more - less;
+    }
+
+    /// Data that is kept.
+    pub(super) fn kept(&self, request: Request) -> Option<&CachedData> {
+        self.asked(request)?.content.as_ref()
+    }
+}
+
+impl SelectorState {
+    fn bytes(&self) -> usize {
+        let interest = self.interest.as_ref().map_or(0, |interest| interest.len());
+        interest + self.kept_bytes() + self.downstreams.len() * DOWNSTREAM
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.content.as_ref().map_or(0, |kept| kept.packet.len())
+    }
+}
+
+/// Whether the last component of a name is the digest of a whole Data packet.
+fn ends_in_digest(name: &[u8]) -> bool {
+    wire::ndn::NameView::read(name)
+        .ok()
+        .and_then(|name| name.last())
+        .is_some_and(|last| last.kind == wire::ndn::kind::IMPLICIT_DIGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(names: usize) -> Table {
+        Table::new(Bounds { names, bytes: 100_000, contents: 100_000 }, waits())
+    }
+
+    /// Four faces, of which the last two are strangers'.
+    fn waits() -> PendingCounts {
+        PendingCounts::new([false, false, true, true])
+    }
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + units::Duration::from_secs(seconds)
+    }
+
+    fn request(slot: u32) -> Request {
+        Request { slot, way: Selectors::ALL[0] }
+    }
+
+    #[test]
+    fn the_same_name_has_one_place_and_four_ways_to_ask_for_it() {
+        let mut table = table(10);
+        let slot = table.open(b"abc", 0, |_| true).expect("there is room");
+        assert_eq!(table.open(b"abc", 0, |_| true), Some(slot));
+        table.route(slot, NameId(7), 1);
+        let names: Vec<Name> =
+            Selectors::ALL.iter().filter_map(|way| table.name(Request { slot, way: *way })).collect();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]) && names.len() == 4);
+        for (name, way) in names.iter().zip(Selectors::ALL) {
+            assert_eq!((name.prefix, Request::of(*name)), (NameId(7), Request { slot, way }));
+        }
+    }
+
+    #[test]
+    fn names_that_nobody_needs_make_room_and_the_others_stay() {
+        let mut table = table(8);
+        for name in 0..8u8 {
+            assert!(table.open(&[name], 0, |_| true).is_some());
+        }
+        assert_eq!(table.open(b"new", 0, |_| true), None, "all are needed");
+        let needed = |name: Name| name.segment / 4 != 3;
+        let slot = table.open(b"new", 0, needed).expect("the fourth is not needed");
+        assert_eq!((slot, table.len()), (3, 8));
+        assert_eq!((table.find(&[3]), table.find(&[2])), (None, Some(2)));
+    }
+
+    #[test]
+    fn bytes_are_counted_and_bounded() {
+        let mut table = Table::new(Bounds { names: 100, bytes: 3000, contents: 700 }, waits());
+        let slot = table.open(b"a", 1000, |_| true).expect("there is room");
+        let empty = table.bytes();
+        table.ask(request(slot), vec![0; 1000].into(), FaceId(1), Token::default(), at(4));
+        assert_eq!(table.bytes(), empty + 1000 + DOWNSTREAM);
+        table.ask(request(slot), vec![0; 600].into(), FaceId(1), Token::default(), at(4));
+        table.keep(request(slot), Some(CachedData { packet: vec![0; 800].into(), fresh_until: Time::ZERO }));
+        assert_eq!(table.bytes(), empty + 1400 + DOWNSTREAM);
+        assert!(table.keeps_too_much(), "there is room for 700 bytes of Data");
+        assert_eq!(table.open(b"b", 2000, |_| true), None);
+        table.answered(request(slot));
+        table.keep(request(slot), None);
+        assert_eq!(table.bytes(), empty);
+        assert!(!table.keeps_too_much());
+        assert!(table.open(b"b", 2000, |_| false).is_some());
+    }
+
+    #[test]
+    fn each_downstream_has_its_own_token() {
+        let mut table = table(2);
+        let slot = table.open(b"a", 0, |_| true).expect("there is room");
+        let token = |byte| Token::new(&[byte]).expect("it is short");
+        for (face, byte) in [(1, 11), (2, 22), (1, 33)] {
+            table.ask(request(slot), vec![0; 10].into(), FaceId(face), token(byte), at(4));
+        }
+        assert_eq!(table.token(request(slot), FaceId(1)), token(33));
+        assert_eq!(table.token(request(slot), FaceId(2)), token(22));
+        assert!(table.token(request(slot), FaceId(3)).is_empty());
+        table.ask(request(slot), vec![0; 10].into(), FaceId(2), Token::default(), at(4));
+        assert!(table.token(request(slot), FaceId(2)).is_empty());
+    }
+
+    #[test]
+    fn faces_are_counted_until_nobody_waits_any_longer() {
+        let mut table = table(8);
+        let waits = |table: &Table| [0, 1, 2, 3].map(|face| table.waits().of(FaceId(face)));
+        let slots: Vec<u32> = (0..3u8).filter_map(|name| table.open(&[name], 0, |_| true)).collect();
+        for (slot, face) in [(0, 0), (0, 2), (0, 2), (1, 2), (2, 3)] {
+            table.ask(request(slots[slot]), vec![0; 10].into(), FaceId(face), Token::default(), at(4));
+        }
+        assert_eq!((waits(&table), table.waits().of_strangers()), ([1, 0, 2, 1], 3));
+        assert!(table.is_waiting(request(slots[0]), FaceId(2)));
+        table.not_taken(request(slots[0]), FaceId(0));
+        table.not_taken(request(slots[0]), FaceId(1));
+        assert_eq!(waits(&table), [0, 0, 2, 1]);
+        table.answered(request(slots[0]));
+        table.answered(request(slots[0]));
+        assert_eq!((waits(&table), table.waits().of_strangers()), ([0, 0, 1, 1], 2));
+        table.forget(slots[1]);
+        table.forget(slots[2]);
+        assert_eq!((waits(&table), table.waits().of_strangers(), table.due(at(9))), ([0; 4], 0, None));
+    }
+
+    #[test]
+    fn what_is_pending_is_looked_at_when_the_last_who_waits_gives_up() {
+        let mut table = table(8);
+        let slots: Vec<u32> = (0..2u8).filter_map(|name| table.open(&[name], 0, |_| true)).collect();
+        let ask = |table: &mut Table, slot: usize, face, until| {
+            table.ask(request(slots[slot]), vec![0; 10].into(), FaceId(face), Token::default(), at(until));
+        };
+        ask(&mut table, 0, 0, 4);
+        ask(&mut table, 0, 1, 2);
+        ask(&mut table, 1, 1, 3);
+        assert_eq!(table.due(at(2)), None);
+        assert_eq!(table.due(at(9)), Some(request(slots[1])));
+        table.watch(request(slots[1]), at(5));
+        assert_eq!(table.due(at(9)), Some(request(slots[0])));
+        table.answered(request(slots[0]));
+        table.answered(request(slots[1]));
+        assert_eq!(table.due(at(9)), None);
+    }
+
+    #[test]
+    fn a_stranger_who_asks_for_ever_new_names_fills_nothing() {
+        let mut table = Table::new(Bounds { names: 1000, bytes: 1 << 20, contents: 0 }, waits());
+        for n in 0..50_000u32 {
+            // what was asked for last is pending
+            let needed = |name: Name| (name.segment / 4).abs_diff(u64::from(n % 1000)) < 100;
+            if let Some(slot) = table.open(&n.to_be_bytes(), 60, needed) {
+                table.ask(request(slot), vec![0; 60].into(), FaceId(0), Token::default(), at(4));
+            }
+            assert!(table.len() <= 1000 && table.bytes() <= 1 << 20);
+        }
+        assert!(table.entries.len() <= 1000);
+    }
+}

@@ -1,0 +1,52 @@
+//! Limits of pending Interests: neither a face nor all strangers together can fill the pending Interest table.
+
+use contract::FaceId;
+
+/// How many requests faces wait for.
+#[derive(Debug)]
+pub(super) struct PendingCounts {
+    faces: Vec<Face>,
+    /// Those of strangers, all together.
+    strangers: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Face {
+    requests: u32,
+    stranger: bool,
+}
+
+impl PendingCounts {
+    /// Nobody waits. `strangers` says of each face whether it is a stranger's.
+    pub(super) fn new(strangers: impl IntoIterator<Item = bool>) -> Self {
+        let faces = strangers.into_iter().map(|stranger| Face { requests: 0, stranger });
+        Self { faces: faces.collect(), strangers: 0 }
+    }
+
+    /// Whether a face is a stranger's.
+    pub(super) fn is_stranger(&self, face: FaceId) -> bool {
+        self.faces[face.index()].stranger
+    }
+
+    /// How many requests a face waits for.
+    pub(super) fn of(&self, face: FaceId) -> usize {
+        self.faces[face.index()].requests as usize
+    }
+
+    /// How many strangers wait for, all together.
+    pub(super) const fn of_strangers(&self) -> usize {
+        self.strangers
+    }
+
+    pub(super) fn begin(&mut self, face: FaceId) {
+        let face = &mut self.faces[face.index()];
+        face.requests += 1;
+        self.strangers += usize::from(face.stranger);
+    }
+
+    pub(super) fn end(&mut self, face: FaceId) {
+        let face = &mut self.faces[face.index()];
+        face.requests -= 1;
+        self.strangers -= usize::from(face.stranger);
+    }
+}

@@ -1,0 +1,102 @@
+//! Several forwarders in one process, each with its own thread and socket: a test network on the loopback device.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::thread;
+
+use driver::Clock;
+use units::{Duration, Lateness, Time};
+
+use super::{App, Control, Error, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, drive};
+
+/// One of them.
+pub struct TestbedNode {
+    /// Its name.
+    pub name: String,
+    /// Its settings; links are added to them.
+    pub settings: Settings,
+    /// Its routes: a prefix, and the host that they lead to over a wire.
+    pub routes: Vec<(wire::ndn::Name, usize)>,
+    /// Its endpoints.
+    pub apps: Vec<App>,
+}
+
+/// A wire between two of them, by their places. Frames have its rate, wait in its queues and take its delay, both ways.
+#[derive(Clone, Debug)]
+pub struct TestbedLink {
+    /// Its ends.
+    pub ends: (usize, usize),
+    /// Rate, delay, queue.
+    pub settings: LinkSettings,
+}
+
+/// One of them, afterwards.
+pub struct TestbedResult {
+    /// Its name.
+    pub name: String,
+    /// The forwarder with its endpoints.
+    pub node: Node,
+    /// How late its loop was with what was due.
+    pub late: Lateness,
+}
+
+/// What is due so soon is waited for with open eyes.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// Runs them all for `span` of time on this machine. Each listens at a free port of the loopback device.
+pub fn run_testbed(
+    hosts: Vec<TestbedNode>,
+    wires: &[TestbedLink],
+    span: Duration,
+    control: &Control,
+) -> Result<Vec<TestbedResult>, Error> {
+    let clock = Clock::start();
+    let listen = Listen { udp: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))), ..Listen::default() };
+    let opened: Result<Vec<Sockets>, Error> =
+        hosts.iter().map(|_| Sockets::open_with(&listen, clock)).collect();
+    let mut opened = opened?;
+    let addresses: Vec<Option<SocketAddr>> = opened.iter().map(Sockets::udp_address).collect();
+    opened.iter_mut().for_each(|sockets| sockets.spin(SPIN));
+    let mut nodes = Vec::with_capacity(hosts.len());
+    for (number, host) in hosts.into_iter().enumerate() {
+        let mut settings = host.settings;
+        let mut towards = Vec::new();
+        for wire in wires {
+            let other = match wire.ends {
+                (a, b) if a == number => b,
+                (a, b) if b == number => a,
+                _ => continue,
+            };
+            let to = addresses.get(other).copied().flatten();
+            settings.links.push(LinkSettings { to, ..wire.settings.clone() });
+            towards.push(other);
+        }
+        for (prefix, to) in host.routes {
+            let link = towards.iter().position(|other| *other == to).ok_or(Error::NoSuchLink(to))?;
+            settings.routes.push(RouteSettings { prefix, link, cost: 1 });
+        }
+        let mut node = Node::new(settings)?;
+        for app in host.apps {
+            node.add_app(app)?;
+        }
+        nodes.push((host.name, node));
+    }
+    let until = Time::ZERO + span;
+    thread::scope(|scope| {
+        let running: Vec<_> = nodes
+            .into_iter()
+            .zip(opened)
+            .map(|((name, mut node), mut sockets)| {
+                scope.spawn(move || {
+                    driver::exact_timers();
+                    let late = drive(&mut node, &mut sockets, control, until);
+                    TestbedResult { name, node, late }
+                })
+            })
+            .collect();
+        let ended = running.into_iter().map(|thread| match thread.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        Ok(ended.collect())
+    })
+}
