@@ -186,6 +186,19 @@ fn the_same_rule_in_other_hands_does_the_same() {
 }
 
 #[test]
+fn rate_schemes_complete_an_upload_and_lose_little() {
+    for scheme in ["cvihis", "tfrc"] {
+        let mut net = net(60);
+        add(&mut net, None, Some(scheme), Bytes::new(4_000_000));
+        let trace = run(&net);
+        assert_eq!(trace.receivers[0].meter.goodput_bytes, 4_000_000, "{scheme}");
+        assert!(completed(&trace) < Duration::from_secs(40), "{scheme}: {}", completed(&trace));
+        let lost = trace.flows[0].meter.count(Count::Retransmits);
+        assert!(lost * 20 < trace.flows[0].sent_packets, "{scheme}: {lost}");
+    }
+}
+
+#[test]
 fn unknown_controllers_and_wrong_parameters_are_refused() {
     let config = |controller| Config { controller, mtu: Bytes::new(1500), size: Bytes::UNLIMITED };
     // those of quinn and noq draw from the operating system
