@@ -36,7 +36,7 @@ LEFT = {
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
     "stack-quinn": {"contract", "stack-shared", "thalweg-quic"},
     "stack-str0m": {"units", "contract", "stack-shared"},
-    "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
+    "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim", "stack-noq", "stack-quinn"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
     "python": BASE | RUNS | {"sdn-net", "tables"},
     "benches": BASE | RUNS,

@@ -224,6 +224,8 @@ if TYPE_CHECKING:
         count: int | None
         scheme: str | None
         params: Mapping[str, Any] | None
+        stack: str | None
+        controller: str | None
         kernel: str | None
         live: bool | None
         commands: Mapping[str, Any] | None
@@ -841,6 +843,10 @@ class Flow(Part):
       `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-control scheme, by its name in the
       catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
+    - `stack` (`quinn`, `noq`): The transport stack that sends and receives, instead of Thalweg's TCP or
+      streams: its real code in virtual time. `scheme` is then plugged into the stack.
+    - `controller` (text): With `stack`: the stack's own congestion control, instead of `scheme`: "cubic" or
+      "newreno". Default: "cubic".
     - `kernel` (text): Emulation: use TCP of the Linux kernel with this congestion control, such as "reno",
       "cubic" or "bbr". The endpoints are `real` nodes. A simulation uses Thalweg's TCP with the scheme of the
       same name, or with `scheme`.
@@ -871,16 +877,17 @@ class Flow(Part):
     - `churn` (`Churn`): The sender stops and restarts at random times.
     - `receivers` (`Receivers`): The receivers leave and join at random times.
     - `class_` (whole number): Traffic class in queues with classes, from 0.
-    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): TCP: payload to send; the flow then ends. ndn:
-      payload to request, rounded up to whole segments.
+    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): TCP and `stack`: payload to send; the flow then ends.
+      ndn: payload to request, rounded up to whole segments.
     - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): TCP: rate at which the application
       produces payload.
-    - `packet` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size on the wire of a full data packet. Default:
-      1500 B for TCP, otherwise 1000 B.
+    - `packet` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size on the wire of a full data packet. With
+      `stack`: the largest packet that the path carries (path MTU). Default: 1500 B for TCP and `stack`,
+      otherwise 1000 B.
     - `tcp` (`Tcp`): Settings of TCP.
     - `stream` (`Stream`): Settings of a stream.
     - `player` (`Player`): Streams with a `source` of frames: how the receivers play them.
-    - `arrivals` (`Arrivals`): Short TCP flows with random arrivals, instead of one flow.
+    - `arrivals` (`Arrivals`): Short flows over TCP or `stack` with random arrivals, instead of one flow.
     """
 
     def __init__(self, name: str, **keys: Unpack[FlowKeys]) -> None:
@@ -1102,7 +1109,7 @@ class Player(Part):
 
 
 class Arrivals(Part):
-    """Short TCP flows that arrive as a Poisson process, from `start` until `stop`.
+    """Short flows that arrive as a Poisson process, from `start` until `stop`.
 
     - `rate` (number): Mean number of new flows per second.
     - `count` (whole number): Maximum number of flows; fewer arrive if `stop` or the end of the run comes

@@ -61,6 +61,7 @@ pub fn series() -> Value {
     };
     add("any run", sim::SERIES);
     add("tcp", stack::tcp::SERIES);
+    add("stack", stack::tcp::SERIES);
     add("stream", stack::stream::SERIES);
     add("ndn", stack::ndn::CONSUMER_SERIES);
     add("forwarders", stack::ndn::SERIES);

@@ -12,6 +12,7 @@ mod resolve;
 mod run;
 mod scenario;
 mod schema;
+mod stacks;
 mod topology;
 mod warnings;
 

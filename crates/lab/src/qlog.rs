@@ -48,7 +48,8 @@ pub fn qlog(plan: &Plan, flow: FlowId, path: &Path) -> io::Result<(Log, Written)
 pub fn controlled(plan: &Plan, emulated: bool) -> impl Iterator<Item = (&str, FlowId)> {
     let ours = move |flow: &FlowSpec| match &flow.emulation {
         Some(FlowEmulation::Kernel(_) | FlowEmulation::Commands { .. }) if emulated => false,
-        _ => !matches!(flow.kind, FlowKind::Datagram(_)) && flow.scheme.is_some(),
+        // a stack has its own interface for controllers
+        _ => !matches!(flow.kind, FlowKind::Datagram(_) | FlowKind::Stack(_)) && flow.scheme.is_some(),
     };
     let flows = (0u32..).map(FlowId).zip(&plan.blueprint.flows);
     flows.filter(move |(_, flow)| ours(flow)).map(|(id, flow)| (flow.name.as_str(), id))

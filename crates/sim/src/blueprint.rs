@@ -1,10 +1,14 @@
 //! The blueprint of a world: plain data, validated, with every default filled in. `lab` writes it, [`crate::World`] reads it.
 
-use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList, QueueLimit};
+use std::fmt;
+
+use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamError, ParamList, QueueLimit};
 use stack::datagram::Spell;
 use stack::queue::DisciplineSpec;
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
+
+use crate::Factory;
 
 /// The description of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -322,6 +326,43 @@ pub enum FlowKind {
     Datagram(datagram::Config),
     /// A consumer of named data, with or without a congestion law.
     Ndn(ndn::ConsumerConfig),
+    /// A transport stack that is not ours.
+    Stack(StackSpec),
+}
+
+/// A transport stack that is not ours, with real datagrams between one sender and one receiver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StackSpec {
+    /// Its name.
+    pub name: String,
+    /// Its own congestion control; `None` if the flow's scheme takes that place.
+    pub controller: Option<String>,
+    /// Largest packet on the path, headers included.
+    pub packet: Bytes,
+    /// Payload to send; [`Bytes::UNLIMITED`] for no end.
+    pub size: Bytes,
+    /// Makes the two ends.
+    pub ends: MakeEnds,
+}
+
+/// The factories of the sender and of the receiver; or what is wrong with the parameters.
+pub type Ends = Result<(Factory, Factory), ParamError>;
+
+/// Makes the two ends of a flow over a [`StackSpec`].
+#[derive(Clone, Copy)]
+pub struct MakeEnds(pub fn(&FlowSpec, &StackSpec) -> Ends);
+
+impl fmt::Debug for MakeEnds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakeEnds")
+    }
+}
+
+impl PartialEq for MakeEnds {
+    /// Two specifications of one stack make the same ends.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 /// A change during the run.

@@ -34,6 +34,11 @@ pub(crate) fn parts(blueprint: &Blueprint) -> Result<Parts, ParamError> {
     hosts.nodes.place(blueprint, &mut fabric, &hosts.clocks)?;
     for (id, flow) in (0u32..).zip(&blueprint.flows) {
         add_flow(&mut hosts, FlowId(id), flow, blueprint)?;
+        if let FlowKind::Stack(stack) = &flow.kind {
+            let (sender, receiver) = (stack.ends.0)(flow, stack)?;
+            hosts.set_custom_sender(FlowId(id), sender, blueprint);
+            hosts.set_custom_receiver(FlowId(id), receiver, blueprint);
+        }
         fabric.add_tree((flow.cast == Cast::Multicast).then_some(flow.from), blueprint.nodes.len());
     }
     add_producers(&mut hosts, blueprint);
@@ -331,6 +336,9 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         }
         if flow.to.is_empty() || (flow.to.len() > 1 && flow.cast == Cast::Unicast) {
             return refuse(&flow.name, "a unicast flow has one receiver, a group at least one");
+        }
+        if flow.cast != Cast::Unicast && matches!(flow.kind, FlowKind::Stack(_)) {
+            return refuse(&flow.name, "a flow of a transport stack is unicast");
         }
         if !known(flow.from) || flow.to.iter().any(|to| !known(to.node) || to.node == flow.from) {
             return refuse(&flow.name, "sender and receiver are at different nodes that exist");

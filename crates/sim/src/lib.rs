@@ -13,9 +13,9 @@ mod world;
 
 pub use accounts::Delays;
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, FlowEmulation, FlowKind, FlowSpec, IcnSpec, Limit,
-    LinkSpec, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
-    SdnSpec,
+    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Ends, FlowEmulation, FlowKind, FlowSpec, IcnSpec,
+    Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec,
+    Record, RouteSpec, SdnSpec, StackSpec,
 };
 pub use build::MANY_RECEIVERS;
 pub use hosts::Factory;

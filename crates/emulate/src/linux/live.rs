@@ -97,7 +97,7 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
         let (header, ecn) = match &flow.kind {
             FlowKind::Tcp(config) => (config.header.as_u64() as u32, config.ecn),
             FlowKind::Stream(config) => (0, config.ecn),
-            FlowKind::Datagram(_) | FlowKind::Ndn(_) => continue,
+            FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => continue,
         };
         let group = (flow.cast == Cast::Multicast).then_some(GroupId(id.0));
         let receivers = ends.receivers.iter().map(|receiver| (*receiver, group, false));

@@ -84,6 +84,7 @@ impl KernelSettings {
                 FlowKind::Tcp(config) => config.segment + config.header,
                 FlowKind::Stream(config) => config.packet,
                 FlowKind::Datagram(config) => config.packet,
+                FlowKind::Stack(stack) => stack.packet,
                 FlowKind::Ndn(_) => Bytes::ZERO,
             };
             for node in [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::ParamList;
 use schemes::Build;
-use sim::{Cast, Churn as ChurnSpec, FlowEmulation, FlowKind, FlowSpec, NdnSpec, ReceiverSpec};
+use sim::{Cast, Churn as ChurnSpec, FlowEmulation, FlowKind, FlowSpec, NdnSpec, ReceiverSpec, StackSpec};
 use stack::datagram::{self, Pattern, Spell};
 use stack::ndn::{self, ConsumerConfig, Gaps};
 use stack::stream::{self, FrameType, Frames, Modes, Video};
@@ -16,7 +16,7 @@ use super::network::{Sizes, served, sizes};
 use super::{Ids, changed};
 use crate::resolve::params::PartParams;
 use crate::resolve::{Resolved, Trace};
-use crate::schema::file::{Churn, File, Flow, Member, NetworkWord, Source, SourceWord};
+use crate::schema::file::{Churn, File, Flow, Member, NetworkWord, Source, SourceWord, StackWord};
 use crate::schema::ndn::{Consumer, PatternWord};
 use crate::schema::params::Params;
 use crate::schema::read::{At, Field};
@@ -77,11 +77,12 @@ fn flow(
 ) -> FlowSpec {
     let own = Law::of(table, law.take());
     let Law { scheme, params, is_stream, .. } = law.insert(own).clone();
-    let kind = match (*table.network.known(), &scheme, ndn) {
-        (NetworkWord::Ndn, _, Some(spec)) => FlowKind::Ndn(consumer(table, spec, sizes)),
-        (_, Some(_), _) if is_stream => FlowKind::Stream(over_stream(table, traces)),
-        (_, Some(_), _) => FlowKind::Tcp(over_tcp(table)),
-        (_, None, _) => FlowKind::Datagram(datagrams(table)),
+    let kind = match (table.stack.given(), *table.network.known(), &scheme, ndn) {
+        (Some(stack), ..) => FlowKind::Stack(over_stack(table, stack.value)),
+        (_, NetworkWord::Ndn, _, Some(spec)) => FlowKind::Ndn(consumer(table, spec, sizes)),
+        (_, _, Some(_), _) if is_stream => FlowKind::Stream(over_stream(table, traces)),
+        (_, _, Some(_), _) => FlowKind::Tcp(over_tcp(table)),
+        (_, _, None, _) => FlowKind::Datagram(datagrams(table)),
     };
     let cast = match *table.network.known() {
         NetworkWord::Icn => Cast::Named,
@@ -152,6 +153,17 @@ fn over_tcp(table: &Flow) -> tcp::Config {
     table.tcp.known().set(&mut config);
     config.segment = *table.packet.known() - config.header;
     config
+}
+
+fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
+    let contained = stack.contained().expect("a resolved tree names stacks that this build contains");
+    StackSpec {
+        name: stack.word().to_owned(),
+        controller: table.controller.given().map(|at| at.value.clone()),
+        packet: *table.packet.known(),
+        size: table.size.or(Bytes::UNLIMITED),
+        ends: contained.ends,
+    }
 }
 
 fn over_stream(table: &Flow, traces: &BTreeMap<String, Trace>) -> stream::Config {

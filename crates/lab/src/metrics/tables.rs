@@ -141,8 +141,12 @@ impl<'a> FlowRow<'a> {
         self.record.started_at
     }
 
+    /// The scheme, or the controller of a stack.
     pub(super) fn scheme(&self) -> Option<&str> {
-        self.spec.scheme.as_deref()
+        match &self.spec.kind {
+            FlowKind::Stack(stack) => stack.controller.as_deref().or(self.spec.scheme.as_deref()),
+            _ => self.spec.scheme.as_deref(),
+        }
     }
 
     pub(super) fn receivers(&self) -> usize {
@@ -159,6 +163,7 @@ impl<'a> FlowRow<'a> {
         match &self.spec.kind {
             FlowKind::Tcp(config) => matches!(config.demand, tcp::Demand::Finite(_)),
             FlowKind::Ndn(config) => config.size < Bytes::UNLIMITED,
+            FlowKind::Stack(stack) => stack.size < Bytes::UNLIMITED,
             FlowKind::Stream(_) | FlowKind::Datagram(_) => false,
         }
     }
@@ -181,8 +186,9 @@ impl<'a> FlowRow<'a> {
         self.started().is_some_and(|started| at > started) && at <= ends
     }
 
-    fn transport(&self) -> &'static str {
-        match self.spec.kind {
+    fn transport(&self) -> &str {
+        match &self.spec.kind {
+            FlowKind::Stack(stack) => &stack.name,
             FlowKind::Tcp(_) => "tcp",
             FlowKind::Stream(_) => "stream",
             FlowKind::Datagram(_) => "datagram",
@@ -210,7 +216,7 @@ impl<'a> FlowRow<'a> {
         match self.spec.kind {
             FlowKind::Stream(_) => self.missing_ratio(),
             FlowKind::Datagram(_) if self.spec.cast != Cast::Unicast => self.missing_ratio(),
-            FlowKind::Tcp(_) | FlowKind::Datagram(_) | FlowKind::Ndn(_) => {
+            FlowKind::Tcp(_) | FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => {
                 loss_ratio(self.drops(), self.record.sent_packets)
             }
         }

@@ -38,8 +38,8 @@ pub const METRICS: &[Metric] = metrics! {
     "flows" {
         "flow" [""] at "scenario": "name of the flow";
         "group" [""] at "scenario": "group of the flow: the name that its copies share";
-        "scheme" [""] at "scenario": "congestion-control scheme; empty for sources without one";
-        "transport" [""] at "scenario": "tcp, stream, datagram or ndn";
+        "scheme" [""] at "scenario": "congestion-control scheme, or controller of the stack; empty for sources without one";
+        "transport" [""] at "scenario": "tcp, stream, datagram or ndn; or the stack that the flow names, such as quinn";
         "prefix" [""] at "scenario": "prefix that a consumer of named data requests; otherwise empty";
         "from" [""] at "scenario": "node of the sender; for named data, of the consumer, which sends Interests";
         "receivers" ["receivers"] at "scenario": "number of receivers, whether they are members or not; none for a consumer of named data";

@@ -143,7 +143,7 @@ impl Traffic {
         let mut schemes = BTreeSet::new();
         for flow in &self.flows {
             match flow.transport {
-                Transport::Tcp => known.extend(tcp::SERIES.iter().map(|row| row.0)),
+                Transport::Tcp | Transport::Stack => known.extend(tcp::SERIES.iter().map(|row| row.0)),
                 Transport::Stream => known.extend(of_stream(&flow.table).map(|row| row.0)),
                 Transport::Ndn => known.extend(ndn::CONSUMER_SERIES.iter().map(|row| row.0)),
                 Transport::Datagram => {}
@@ -398,9 +398,9 @@ fn arrivals_of(
         }
     }
     let (rate, size) = (rate?, size?);
-    if model.transport != Transport::Tcp {
+    if !matches!(model.transport, Transport::Tcp | Transport::Stack) {
         notes
-            .wrong(arrivals.place, "`arrivals` are short TCP flows")
+            .wrong(arrivals.place, "`arrivals` are short flows over TCP or a stack")
             .hint("take a scheme that runs over TCP");
         return None;
     }

@@ -15,6 +15,7 @@ mod ndn;
 pub(crate) mod params;
 mod places;
 mod sdn;
+mod stacks;
 mod sweeps;
 mod transports;
 mod video;

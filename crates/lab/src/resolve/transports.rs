@@ -11,7 +11,7 @@ use units::{Bytes, Time};
 use super::churn::{check_churn, churn, refuse_both};
 use super::ndn::NdnNet;
 use super::params::{out_of_band, params};
-use super::{Trace, consumers, emulation, linux, video};
+use super::{Trace, consumers, emulation, linux, stacks, video};
 use crate::schema::file::{Flow, Member, NetworkWord, Source, SourceWord, Stream};
 use crate::schema::read::{At, Field, Notes};
 use crate::schema::tcp::{LikeWord, Tcp};
@@ -38,6 +38,8 @@ pub(super) enum Transport {
     Stream,
     Datagram,
     Ndn,
+    /// A transport stack that is not ours.
+    Stack,
 }
 
 /// The keys of a flow that its state machines take: scheme, parameters, sizes, settings.
@@ -112,8 +114,13 @@ pub(super) fn model<'a>(
         }
     }
 
+    stacks::check(table, notes);
     emulation::check(table, network, cast, notes);
-    let machine = if network == NetworkWord::Ndn {
+    let machine = if let Some(stack) = table.stack.given() {
+        stacks::machine(table, stack, network, cast, notes)
+    } else if table.stack.is_wrong() {
+        None
+    } else if network == NetworkWord::Ndn {
         consumers::machine(table, ndn, notes)
     } else {
         machine(table, cast, folder, notes)
@@ -264,7 +271,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
 }
 
 impl Machine {
-    fn new(transport: Transport, table: Flow) -> Self {
+    pub(super) fn new(transport: Transport, table: Flow) -> Self {
         let packet = table.packet.or(Bytes::ZERO);
         Self { table, transport, packet, trace: None }
     }

@@ -213,6 +213,11 @@ tables! {
         scheme: SchemeName,
         /// Parameters of the scheme, where they differ from the default.
         params: Arc<Params>,
+        /// The transport stack that sends and receives, instead of Thalweg's TCP or streams: its real code in virtual time. `scheme`
+        /// is then plugged into the stack.
+        stack: StackWord,
+        /// With `stack`: the stack's own congestion control, instead of `scheme`: "cubic" or "newreno". Default: "cubic".
+        controller: String,
         /// Emulation: use TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr". The endpoints are
         /// `real` nodes. A simulation uses Thalweg's TCP with the scheme of the same name, or with `scheme`.
         kernel: String,
@@ -254,11 +259,12 @@ tables! {
         receivers: Arc<Receivers>,
         /// Traffic class in queues with classes, from 0.
         class: u32 where count(0, 255),
-        /// TCP: payload to send; the flow then ends. ndn: payload to request, rounded up to whole segments.
+        /// TCP and `stack`: payload to send; the flow then ends. ndn: payload to request, rounded up to whole segments.
         size: Bytes where within("1 B", "1000000000 GB"),
         /// TCP: rate at which the application produces payload.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
-        /// Size on the wire of a full data packet. Default: 1500 B for TCP, otherwise 1000 B.
+        /// Size on the wire of a full data packet. With `stack`: the largest packet that the path carries (path MTU). Default: 1500 B
+        /// for TCP and `stack`, otherwise 1000 B.
         packet: Bytes where within("1 B", "65535 B"),
         /// Settings of TCP.
         tcp: Arc<Tcp>,
@@ -266,7 +272,7 @@ tables! {
         stream: Arc<Stream>,
         /// Streams with a `source` of frames: how the receivers play them.
         player: Arc<Player>,
-        /// Short TCP flows with random arrivals, instead of one flow.
+        /// Short flows over TCP or `stack` with random arrivals, instead of one flow.
         arrivals: Arc<Arrivals>,
     }
 
@@ -315,7 +321,7 @@ tables! {
         ecn: bool,
     }
 
-    /// Short TCP flows that arrive as a Poisson process, from `start` until `stop`.
+    /// Short flows that arrive as a Poisson process, from `start` until `stop`.
     pub(crate) struct Arrivals = "arrivals" {
         /// Mean number of new flows per second.
         rate: f64 where share_of(1e-9, 1e6),
@@ -451,6 +457,14 @@ words! {
         Icn = "icn",
         /// Named data: Interests go to producers of their prefix, and Data returns.
         Ndn = "ndn",
+    }
+
+    /// Transport stacks.
+    pub(crate) enum StackWord = "a transport stack" {
+        /// QUIC of quinn-proto: a client that uploads to its server.
+        Quinn = "quinn",
+        /// QUIC of noq-proto, a fork of quinn; with one path.
+        Noq = "noq",
     }
 
     /// Departure processes of sources.

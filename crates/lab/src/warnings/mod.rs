@@ -212,7 +212,7 @@ impl Whole<'_> {
         let written = match &flow.kind {
             FlowKind::Tcp(_) => table.tcp.given()?.ecn.given(),
             FlowKind::Stream(_) => table.stream.given()?.ecn.given(),
-            FlowKind::Datagram(_) | FlowKind::Ndn(_) => None,
+            FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => None,
         }?;
         Some((written.place, written.value))
     }
@@ -308,6 +308,8 @@ impl Whole<'_> {
             FlowKind::Tcp(config) => config.ecn,
             FlowKind::Stream(config) => config.ecn,
             FlowKind::Ndn(config) => config.marks,
+            // QUIC is ECN-capable without a setting                               [RFC9000 §13.4]
+            FlowKind::Stack(_) => true,
             FlowKind::Datagram(_) => false,
         };
         let outside = self.blueprint.flows.iter().any(|flow| flow.emulation.is_some());
@@ -588,6 +590,7 @@ pub(crate) fn is_finite(flow: &FlowSpec) -> bool {
     match &flow.kind {
         FlowKind::Tcp(config) => matches!(config.demand, Demand::Finite(_)),
         FlowKind::Ndn(config) => config.size != Bytes::UNLIMITED,
+        FlowKind::Stack(stack) => stack.size != Bytes::UNLIMITED,
         FlowKind::Stream(_) | FlowKind::Datagram(_) => false,
     }
 }

@@ -56,6 +56,11 @@ fn plays(flow: &FlowSpec) -> bool {
     matches!(&flow.kind, FlowKind::Stream(config) if config.player.is_some())
 }
 
+/// Whether a flow has a scheme, or a controller of its stack.
+fn controlled(flow: &FlowSpec) -> bool {
+    flow.scheme.is_some() || matches!(flow.kind, FlowKind::Stack(_))
+}
+
 fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static str, &'static str)> {
     if flows.is_empty() {
         return None;
@@ -74,7 +79,7 @@ fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static st
         "cov" | "convergence" if !recorded("rate") => {
             Some(("the series `rate` is not recorded", "write series = [\"rate\"] under [record]"))
         }
-        "fairness" | "convergence" if none(|flow| flow.scheme.is_some()) => {
+        "fairness" | "convergence" if none(controlled) => {
             Some(("no flow has a scheme", "write scheme = \"cubic\" in a flow"))
         }
         "delay" | "delay_std" | "delay_min" | "delay_max" if none(consumes) => Some((

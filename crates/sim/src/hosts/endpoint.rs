@@ -245,6 +245,8 @@ pub(super) fn make_sender(
             }))
         }
         FlowKind::Datagram(config) => AnyEndpoint::Source(datagram::Source::new(config, to)),
+        // its factory replaces it when the world is built
+        FlowKind::Stack(_) => AnyEndpoint::Sink(datagram::Sink::new()),
         FlowKind::Ndn(config) if flow.scheme.is_none() => {
             AnyEndpoint::Steady(Box::new(ndn::Consumer::new(config, ndn::Steady(config.rate))))
         }
@@ -303,7 +305,7 @@ pub(super) fn make_receiver(
                 None => AnyEndpoint::StreamReceiver(Box::new(receiver)),
             }
         }
-        FlowKind::Datagram(_) => AnyEndpoint::Sink(datagram::Sink::new()),
+        FlowKind::Datagram(_) | FlowKind::Stack(_) => AnyEndpoint::Sink(datagram::Sink::new()),
         FlowKind::Ndn(_) => unreachable!("consumers are checked to have no receivers"),
     })
 }

@@ -14,9 +14,12 @@ use noq_proto as proto;
 pub use stack_shared::{Config, Controller, Factory, HEADERS, MIN_MTU};
 pub use thalweg_quic::NAMES;
 
-/// Controllers of noq that a deterministic run can use. Its BBRv3 draws the time of its probes from the operating system: the seed in its configuration
-/// cannot be set from outside of noq.
+/// Controllers of noq that a deterministic run can use, the default first.
 pub const OWN: &[&str] = &["cubic", "newreno"];
+
+/// Controllers of noq that it cannot use: what to tell who names them. The seed in the configuration of BBRv3 cannot be set from outside of noq.
+pub const REFUSED: &[(&str, &str)] = &[("bbr", BBR), ("bbr3", BBR)];
+const BBR: &str = "BBRv3 of noq draws the time of its probes from the operating system; write scheme = \"bbr\" for Thalweg's BBR";
 
 /// The two ends of a flow, sender first. Each call of a factory begins a new connection.
 ///

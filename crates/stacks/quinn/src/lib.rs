@@ -14,8 +14,14 @@ use quinn_proto as proto;
 pub use stack_shared::{Config, Controller, Factory, HEADERS, MIN_MTU};
 pub use thalweg_quic::NAMES;
 
-/// Controllers of quinn that a deterministic run can use. Its BBR draws the phase of its cycle from the operating system.
+/// Controllers of quinn that a deterministic run can use, the default first.
 pub const OWN: &[&str] = &["cubic", "newreno"];
+
+/// Controllers of quinn that it cannot use: what to tell who names them.
+pub const REFUSED: &[(&str, &str)] = &[(
+    "bbr",
+    "BBR of quinn draws the phase of its cycle from the operating system; write scheme = \"bbr\" for Thalweg's",
+)];
 
 /// The two ends of a flow, sender first. Each call of a factory begins a new connection.
 ///

@@ -88,6 +88,9 @@ impl<S: Stack> Client<S> {
         };
         if let Some(rtt) = seen.rtt {
             cx.measured_rtt(rtt);
+            if cx.probing() {
+                cx.probe("rtt", rtt.as_secs_f64());
+            }
         }
         let Some(counters) = self.peer.stack.as_mut().and_then(|(stack, _)| stack.counters()) else { return };
         cx.count(Count::Retransmits, counters.lost - self.counted.0);
