@@ -4,33 +4,15 @@ mod common;
 
 use std::net::SocketAddr;
 
-use common::{Folder, content, limits, ms, receive_into, receive_with, send_files, send_with, settings};
+use common::{
+    Folder, addresses, bottleneck, content, limits, ms, receive_into, receive_with, send_files, send_with,
+    settings,
+};
 use contract::Random;
-use driver::testing::{InFlight, VirtualNetwork};
+use driver::testing::VirtualNetwork;
 use live::{End, Handshake, Outcome};
 use quic_net::Credentials;
 use units::{Duration, Time};
-
-fn addresses() -> (SocketAddr, SocketAddr) {
-    (SocketAddr::from(([10, 0, 0, 1], 7)), SocketAddr::from(([10, 0, 0, 2], 9)))
-}
-
-/// A bottleneck of 8 Mbit/s towards the second address with a queue of 60 ms, 10 ms each way; then `law`.
-fn bottleneck(mut law: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> VirtualNetwork {
-    let (_, b) = addresses();
-    let mut free_at = Time::ZERO;
-    VirtualNetwork::new(move |passing| {
-        let serialise = Duration::from_micros(passing.bytes.len() as u64 + 28);
-        let start = if passing.to == b { free_at.max(passing.at) } else { passing.at };
-        if start.saturating_since(passing.at) > ms(60) {
-            return Vec::new();
-        }
-        if passing.to == b {
-            free_at = start + serialise;
-        }
-        law(&passing.after(start.saturating_since(passing.at) + serialise + ms(10)))
-    })
-}
 
 /// Sends a file of this many bytes; returns what both ends say, and whether it arrived.
 fn transfer(net: &VirtualNetwork, scheme: &str, bytes: usize) -> (Outcome, Outcome, bool) {

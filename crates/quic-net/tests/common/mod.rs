@@ -7,14 +7,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
+use driver::testing::{InFlight, VirtualNetwork};
 use driver::{Platform, Udp};
 use live::{Control, Handshake, Limits, Outcome, Scheme, transport_of};
 use quic_net::{Credentials, Object, Proposal, Settings, objects, receive, send};
 use transfer::{Destination, Receivers, Source, Tally, Task, keep};
-use units::Duration;
+use units::{Duration, Time};
 
 pub fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
+}
+
+/// The sender's and the receiver's address.
+pub fn addresses() -> (SocketAddr, SocketAddr) {
+    (SocketAddr::from(([10, 0, 0, 1], 7)), SocketAddr::from(([10, 0, 0, 2], 9)))
+}
+
+/// A bottleneck of 8 Mbit/s towards the second address with a queue of 60 ms, 10 ms each way; then `law`.
+pub fn bottleneck(mut law: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> VirtualNetwork {
+    let (_, b) = addresses();
+    let mut free_at = Time::ZERO;
+    VirtualNetwork::new(move |passing| {
+        let serialise = Duration::from_micros(passing.bytes.len() as u64 + 28);
+        let start = if passing.to == b { free_at.max(passing.at) } else { passing.at };
+        if start.saturating_since(passing.at) > ms(60) {
+            return Vec::new();
+        }
+        if passing.to == b {
+            free_at = start + serialise;
+        }
+        law(&passing.after(start.saturating_since(passing.at) + serialise + ms(10)))
+    })
 }
 
 /// A folder for a test, which is removed at its end.

@@ -1,0 +1,339 @@
+//! Attacks by other hosts: observers that inject datagrams, impostors at either end, callers that hold a listener.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use common::{
+    Folder, addresses, bottleneck, content, ms, object, receive_into, receive_with, send_files, send_with,
+    settings,
+};
+use contract::{EndpointId, Random};
+use driver::Platform;
+use driver::testing::InFlight;
+use live::{Control, End, Handshake, Limits, Outcome, Scheme};
+use quic_net::{Credentials, Object, Proposal, Settings, objects, receive, send};
+use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Sink, Status};
+use units::{Duration, Time};
+
+fn stranger() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 66], 66))
+}
+
+fn open() -> Credentials {
+    Credentials::insecure([1; 32])
+}
+
+/// An observer sees every datagram and sends what it likes, from its own address and in the name of either end: old datagrams, changed ones, those of
+/// one end to itself, noise. The transfer is not affected.
+#[test]
+fn what_an_observer_injects_changes_nothing() {
+    for scheme in ["cubic", "cvihis"] {
+        let folder = Folder::new("observer");
+        folder.file("film.bin", &content(300_000));
+        let (a, b) = addresses();
+        let mut random = Random::new(5, "observer", "");
+        let mut seen: Vec<InFlight> = Vec::new();
+        let net = bottleneck(move |passing| {
+            let mut arrivals = vec![passing.clone()];
+            if passing.to == stranger() {
+                return Vec::new();
+            }
+            seen.push(passing.clone());
+            let old = seen[random.below(seen.len() as u64) as usize].clone();
+            let mut changed = passing.clone();
+            let place = random.below(changed.bytes.len() as u64) as usize;
+            changed.bytes[place] = changed.bytes[place].wrapping_add(1 + random.below(255) as u8);
+            let noise = (0..1 + random.below(1400)).map(|_| random.bits() as u8).collect();
+            let at = passing.at + ms(1);
+            arrivals.extend([
+                InFlight { at, from: stranger(), ..old.clone() },
+                InFlight { at, ..old },
+                InFlight { at, ..changed },
+                InFlight { at, from: passing.to, to: passing.from, ..passing.clone() },
+                InFlight { at, bytes: noise, ..passing.clone() },
+            ]);
+            arrivals
+        });
+        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let receiver = receive_into(there, open(), folder.path("in"));
+        let sender = send_files(here, b, open(), scheme, vec![folder.path("film.bin")]);
+        let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
+        assert_eq!(folder.read("in/film.bin"), content(300_000), "{scheme}");
+    }
+}
+
+/// Says that it has everything, which it cannot prove.
+struct Liar;
+
+impl Liar {
+    fn lie(message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        // a report: everything is here, with an invented proof
+        message[..42].fill(0x66);
+        (message[0], message[1]) = (1, 1);
+        42
+    }
+}
+
+impl Sink for Liar {
+    fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
+    fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        Self::lie(message)
+    }
+    fn status(&self) -> Status {
+        Status::Going
+    }
+}
+
+impl ByteSink for Liar {
+    fn write(&mut self, _offset: u64, _bytes: &[u8]) -> bool {
+        true
+    }
+    fn on_contiguous(&mut self, _offset: u64, _now: Time) {}
+    fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        Self::lie(message)
+    }
+    fn status(&self) -> Status {
+        Status::Going
+    }
+}
+
+/// A receiver that lies, and gives up after a while.
+fn liar<P: Platform + Send + 'static>(mut platform: P, to: SocketAddr) -> thread::JoinHandle<Outcome> {
+    thread::spawn(move || {
+        let limits = Limits { patience: Duration::from_secs(4), ..Limits::default() };
+        let settings = Settings {
+            handshake: Handshake::Connect(to),
+            credentials: open(),
+            limits,
+            caller: Some([0x66; 32]),
+        };
+        let mut accept = |proposal: &Proposal| {
+            Ok(match proposal.offer.transport {
+                wire::stream::Transport::Paced => Incoming::Paced(Box::new(Liar)),
+                wire::stream::Transport::Windowed => Incoming::Windowed(Box::new(Liar)),
+            })
+        };
+        receive(&settings, &mut accept, &mut platform, &Control::new())
+    })
+}
+
+/// The true receiver is killed when it has a part. Another claims to have the file, without any key in the way: the sender does not believe it.
+#[test]
+fn a_sender_is_not_told_that_all_is_well_by_who_does_not_have_it() {
+    for scheme in ["cubic", "tfrc", "cvihis"] {
+        let folder = Folder::new("liar");
+        folder.file("film.bin", &content(1_000_000));
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (here, there) = (net.host(a, ms(0)), net.host(b, ms(1)).dying(ms(700)));
+        let other = net.host(stranger(), ms(4000));
+        let killed = receive_with(there, settings(Handshake::Connect(a), open()), folder.path("in"));
+        let mut listens = settings(Handshake::Listen, open());
+        listens.limits.patience = Duration::from_secs(8);
+        let sender = send_with(here, listens, scheme, vec![folder.path("film.bin")]);
+        let liar = liar(other, a);
+        assert!(killed.join().is_err(), "it was killed");
+        let outcome = sender.join().expect("no panic");
+        liar.join().expect("no panic");
+        assert_ne!(outcome.end, End::Complete, "{scheme}");
+        assert!(outcome.stats.sessions > 1, "{scheme}: the liar was heard");
+    }
+}
+
+/// While a session goes on, another end claims the place of either one.
+#[test]
+fn who_comes_while_another_is_served_is_told_that_the_place_is_taken() {
+    for scheme in ["cubic", "tfrc"] {
+        let folder = Folder::new("busy");
+        folder.file("film.bin", &content(1_500_000));
+        folder.file("other.bin", &content(1000));
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (here, there, third) = (net.host(a, ms(1)), net.host(b, ms(0)), net.host(stranger(), ms(600)));
+        let receiver = receive_into(there, open(), folder.path("in"));
+        let sender = send_files(here, b, open(), scheme, vec![folder.path("film.bin")]);
+        let other = send_files(third, b, open(), "reno", vec![folder.path("other.bin")]);
+        assert_eq!(other.join().expect("no panic").end, End::Refused(wire::stream::Reason::Busy), "{scheme}");
+        let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
+        assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
+        assert_eq!(folder.read("in/film.bin"), content(1_500_000), "{scheme}");
+        assert!(folder.read("in/other.bin").is_empty(), "{scheme}");
+    }
+}
+
+/// A sender offers one file and sends another of the same length: no block of it counts, and the true one is received afterwards.
+#[test]
+fn wrong_blocks_are_thrown_away() {
+    for scheme in ["cubic", "tfrc"] {
+        let folder = Folder::new("spoilt");
+        folder.file("film.bin", &content(700_000));
+        let wrong: Vec<u8> = content(700_000).iter().map(|byte| byte ^ 1).collect();
+        folder.file("wrong.bin", &wrong);
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (mut here, there) = (net.host(a, ms(1)).dying(ms(4000)), net.host(b, ms(0)));
+        let mut listens = settings(Handshake::Listen, open());
+        listens.limits =
+            Limits { patience: Duration::from_secs(3), waits: Duration::from_secs(5), ..listens.limits };
+        let receiver = receive_with(there, listens, folder.path("in"));
+        let scheme_of = Scheme::new(scheme);
+        let Object { about, .. } = object(&folder.path("film.bin"), &scheme_of, false);
+        let spoilt = Object { about, ..object(&folder.path("wrong.bin"), &scheme_of, false) };
+        let sender = thread::spawn(move || {
+            let calls = settings(Handshake::Connect(b), open());
+            send(&calls, &scheme_of, objects(vec![spoilt]), &mut here, &Control::new()).end
+        });
+        assert_ne!(sender.join().ok(), Some(End::Complete), "{scheme}");
+        assert_ne!(receiver.join().expect("no panic").end, End::Complete, "{scheme}");
+        assert!(folder.read("in/film.bin").is_empty(), "{scheme}");
+
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let receiver = receive_into(there, open(), folder.path("in"));
+        let sender = send_files(here, b, open(), scheme, vec![folder.path("film.bin")]);
+        assert_eq!(sender.join().expect("no panic").end, End::Complete, "{scheme}");
+        assert_eq!(receiver.join().expect("no panic").end, End::Complete, "{scheme}");
+        assert_eq!(folder.read("in/film.bin"), content(700_000), "{scheme}");
+    }
+}
+
+#[test]
+fn the_reason_of_a_refusal_cannot_command_a_terminal() {
+    let folder = Folder::new("refusal");
+    folder.file("a.bin", b"a");
+    let (a, b) = addresses();
+    let net = bottleneck(|passing| vec![passing.clone()]);
+    let (here, mut there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let receiver = thread::spawn(move || {
+        let mut listens = settings(Handshake::Listen, open());
+        listens.limits.waits = Duration::from_secs(3);
+        let mut accept =
+            |_: &Proposal| Err("no room\u{1b}]0;owned\u{7}\nwhole: every byte arrived".to_owned());
+        receive(&listens, &mut accept, &mut there, &Control::new())
+    });
+    let sender = send_files(here, b, open(), "cubic", vec![folder.path("a.bin")]);
+    let End::Failed(said) = sender.join().expect("no panic").end else { panic!("it was refused") };
+    assert!(said.contains("no room\\x1b]0;owned\\x07\\nwhole"), "{said:?}");
+    assert!(!said.contains(|letter: char| letter.is_control()), "{said:?}");
+    receiver.join().expect("no panic");
+}
+
+/// Offers something and never sends it.
+struct Silent;
+
+impl ByteSource for Silent {
+    fn ready(&mut self, _now: Time) -> u64 {
+        0
+    }
+    fn end(&self) -> Option<u64> {
+        None
+    }
+    fn read(&mut self, _offset: u64, _room: &mut [u8]) {}
+    fn on_acknowledged(&mut self, _offset: u64) {}
+    fn on_message(&mut self, _from: EndpointId, _now: Time, _message: &[u8]) {}
+    fn status(&self) -> Status {
+        Status::Going
+    }
+}
+
+/// A caller that is not authenticated, offers a file, keeps the connection alive and sends nothing.
+fn silent<P: Platform + Send + 'static>(
+    mut platform: P,
+    to: SocketAddr,
+    path: std::path::PathBuf,
+) -> thread::JoinHandle<Outcome> {
+    thread::spawn(move || {
+        let scheme = Scheme::new("cubic");
+        let Object { folders, about, more, .. } = object(&path, &scheme, false);
+        let all = objects(vec![Object { folders, cargo: Outgoing::Windowed(Box::new(Silent)), about, more }]);
+        send(&settings(Handshake::Connect(to), open()), &scheme, all, &mut platform, &Control::new())
+    })
+}
+
+#[test]
+fn a_silent_caller_does_not_keep_a_listener_from_another() {
+    let folder = Folder::new("silent");
+    folder.file("film.bin", &content(100_000));
+    let (a, b) = addresses();
+    let net = bottleneck(|passing| vec![passing.clone()]);
+    let (quiet, there, honest) = (net.host(stranger(), ms(1)), net.host(b, ms(0)), net.host(a, ms(3000)));
+    let quiet = silent(quiet, b, folder.path("film.bin"));
+    let receiver = receive_into(there, open(), folder.path("in"));
+    let honest = send_files(honest, b, open(), "reno", vec![folder.path("film.bin")]);
+    assert_eq!(honest.join().expect("no panic").end, End::Complete);
+    assert_eq!(receiver.join().expect("no panic").end, End::Complete);
+    assert_ne!(quiet.join().expect("no panic").end, End::Complete);
+}
+
+#[test]
+fn patience_counts_progress_of_data_and_not_keep_alives() {
+    let folder = Folder::new("patience");
+    folder.file("film.bin", &content(100_000));
+    let (a, b) = addresses();
+    let net = bottleneck(|passing| vec![passing.clone()]);
+    let begin = net.now();
+    let (quiet, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let mut listens = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
+    listens.limits.patience = Duration::from_secs(3);
+    let receiver = receive_with(there, listens, folder.path("in"));
+    let quiet = thread::spawn({
+        let path = folder.path("film.bin");
+        let mut platform = quiet;
+        move || {
+            let scheme = Scheme::new("cubic");
+            let Object { folders, about, more, .. } = object(&path, &scheme, false);
+            let all =
+                objects(vec![Object { folders, cargo: Outgoing::Windowed(Box::new(Silent)), about, more }]);
+            let calls = settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
+            send(&calls, &scheme, all, &mut platform, &Control::new())
+        }
+    });
+    assert_eq!(receiver.join().expect("no panic").end, End::Quiet);
+    assert_eq!(quiet.join().expect("no panic").end, End::Closed(wire::stream::Reason::Quiet));
+    let took = net.now().saturating_since(begin);
+    assert!(took < Duration::from_secs(6), "{took}");
+}
+
+/// An observer repeats the first datagrams of a caller from the address of a victim: a listener sends it at most three times what it got from there
+/// (RFC 9000 §8.1).
+#[test]
+fn a_listener_does_not_amplify() {
+    let victim = SocketAddr::from(([10, 9, 9, 9], 53));
+    let folder = Folder::new("amplifies");
+    folder.file("film.bin", &content(200_000));
+    let (a, b) = addresses();
+    let sums: Arc<Mutex<BTreeMap<&str, u64>>> = Arc::default();
+    let sums_too = Arc::clone(&sums);
+    let net = bottleneck(move |passing| {
+        let mut sums = sums_too.lock().expect("no panic");
+        let bytes = passing.bytes.len() as u64;
+        if passing.to == victim {
+            *sums.entry("to the victim").or_default() += bytes;
+            return Vec::new();
+        }
+        let mut arrivals = vec![passing.clone()];
+        // long headers only: those of the handshake
+        if passing.from == a && passing.bytes[0] & 0x80 != 0 {
+            for again in 0..20 {
+                *sums.entry("from the victim").or_default() += bytes;
+                arrivals.push(InFlight { from: victim, at: passing.at + ms(again), ..passing.clone() });
+            }
+        }
+        arrivals
+    });
+    let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let receiver = receive_into(there, open(), folder.path("in"));
+    let sender = send_files(here, b, open(), "cubic", vec![folder.path("film.bin")]);
+    assert_eq!(sender.join().expect("no panic").end, End::Complete);
+    assert_eq!(receiver.join().expect("no panic").end, End::Complete);
+    let sums = sums.lock().expect("no panic");
+    let (from, to) = (sums["from the victim"], sums.get("to the victim").copied().unwrap_or(0));
+    assert!(from > 20_000 && to <= 3 * from, "{sums:?}");
+}
