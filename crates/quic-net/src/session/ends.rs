@@ -48,7 +48,7 @@ impl<W: Work> Session<'_, W> {
     /// A connection was lost.
     pub(super) fn on_lost(&mut self, lane: &Lane, lost: ConnectionError, now: Time) {
         if self.active != Some(lane.id) {
-            return self.on_failed_call(lane, &lost, now);
+            return self.on_failed_call(&lost, now);
         }
         self.active = None;
         if let Some(calls) = &mut self.calls {
@@ -83,7 +83,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// A connection was lost that was not that of the session.
-    fn on_failed_call(&mut self, lane: &Lane, lost: &ConnectionError, now: Time) {
+    fn on_failed_call(&mut self, lost: &ConnectionError, now: Time) {
         let Some(calls) = &mut self.calls else { return };
         calls.next_at = now + CALL_AGAIN;
         let failed = match lost {
@@ -107,7 +107,6 @@ impl<W: Work> Session<'_, W> {
         if let Some(why) = failed {
             self.closing = Some((End::Failed(why), now));
         }
-        debug_assert!(lane.lost.is_none(), "the reason was taken out");
     }
 
     /// Whether the other end is there, and whether there is anything left to do.
