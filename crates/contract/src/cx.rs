@@ -388,6 +388,20 @@ impl Meter {
         self.played_at = self.played_at.min(more.played_at);
     }
 
+    /// The counts since `base`, an earlier copy of this meter. Minima, maxima, instants and the distribution are as they are now.
+    #[must_use]
+    pub fn since(&self, base: &Self) -> Self {
+        let mut since = self.clone();
+        since.counts.iter_mut().zip(base.counts).for_each(|(count, base)| *count -= base);
+        since.goodput_bytes -= base.goodput_bytes;
+        since.rtt_count -= base.rtt_count;
+        since.rtt_sum_ns -= base.rtt_sum_ns;
+        since.delay_count -= base.delay_count;
+        since.delay_sum_ns -= base.delay_sum_ns;
+        since.delay_square_sum_ns2 -= base.delay_square_sum_ns2;
+        since
+    }
+
     /// One counter.
     pub fn count(&self, what: Count) -> u64 {
         self.counts[what as usize]

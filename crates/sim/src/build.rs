@@ -1,14 +1,11 @@
-//! From a blueprint to a world.
+//! The check of a blueprint, and the agenda at the start of its run.
 
-use contract::{Address, EndpointId, FlowId, LinkId, NameId, NodeId, Outputs, ParamError, Random};
-use stack::ndn;
-use stack::queue::{AnyQueue, RoundRobin};
+use contract::{NameId, NodeId, ParamError};
 use units::{Duration, Time};
 
-use crate::accounts::Accounts;
 use crate::agenda::{Agenda, Kind, MAX_INDEX, What};
-use crate::fabric::{Discipline, Edge, Fabric, NO_FLOW, Port};
-use crate::hosts::{AnyEndpoint, EndpointState, Hosts, ReceiverState, access_routers};
+use crate::fabric::Edge;
+use crate::hosts::access_routers;
 use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, PortSpec, QueueSpec};
 
 /// Indices of [`Kind::Run`].
@@ -17,125 +14,8 @@ pub(crate) const RUN_WARM: usize = 1;
 pub(crate) const RUN_PROGRESS: usize = 2;
 pub(crate) const RUN_UNTIL: usize = 3;
 
-/// The parts of a world before its first event.
-pub(crate) struct Parts {
-    pub fabric: Fabric,
-    pub hosts: Hosts,
-    pub accounts: Accounts,
-    pub agenda: Agenda,
-    pub out: Outputs,
-}
-
-/// Builds all parts of a world. Fails if the blueprint is inconsistent or a scheme rejects its parameters.
-pub(crate) fn parts(blueprint: &Blueprint) -> Result<Parts, ParamError> {
-    check(blueprint)?;
-    let mut fabric = fabric(blueprint);
-    let mut hosts = Hosts::new(blueprint);
-    hosts.nodes.place(blueprint, &mut fabric, &hosts.clocks)?;
-    for (id, flow) in (0u32..).zip(&blueprint.flows) {
-        add_flow(&mut hosts, FlowId(id), flow, blueprint)?;
-        if let FlowKind::Stack(stack) = &flow.kind {
-            let (sender, receiver) = (stack.ends.0)(flow, stack)?;
-            hosts.set_custom_sender(FlowId(id), sender, blueprint);
-            hosts.set_custom_receiver(FlowId(id), receiver, blueprint);
-        }
-        fabric.add_tree((flow.cast == Cast::Multicast).then_some(flow.from), blueprint.nodes.len());
-    }
-    add_producers(&mut hosts, blueprint);
-    if blueprint.record.distributions {
-        hosts.endpoints_mut().iter_mut().for_each(|state| state.meter.delays = Some(Box::default()));
-    }
-    watch_delays(&mut hosts, blueprint);
-    let mut accounts = Accounts::new(blueprint);
-    let mut out = Outputs::default();
-    out.notes.probing = accounts.record(blueprint, &hosts);
-    out.notes.events = blueprint.record.events;
-    Ok(Parts { fabric, hosts, accounts, agenda: agenda(blueprint), out })
-}
-
-/// Builds the ports and routes.
-fn fabric(blueprint: &Blueprint) -> Fabric {
-    let mut fabric = Fabric::new(blueprint);
-    let class_of_flow: Vec<u8> = blueprint.flows.iter().map(|flow| flow.class).collect();
-    for (id, link) in (0u32..).zip(&blueprint.links) {
-        let directions =
-            [("forward", &link.forward, link.ends), ("backward", &link.backward, (link.ends.1, link.ends.0))];
-        for (direction, spec, (from, to)) in directions {
-            let path = format!("link.{}.{direction}", link.name);
-            let discipline = discipline(spec, blueprint.seed, &path, &class_of_flow);
-            let port = Port::new(spec, to, Random::new(blueprint.seed, &path, "loss"), discipline);
-            let up = !blueprint.is_control(LinkId(id));
-            fabric.add(port, Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
-        }
-    }
-    fabric.reroute(blueprint);
-    fabric
-}
-
-fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> Option<Box<Discipline>> {
-    let (limit, weights) = (spec.queue.limit(), &spec.queue.class_weights);
-    let queue = match &spec.queue.discipline {
-        Some(discipline) => discipline.build(limit),
-        None if weights.is_empty() => return None,
-        None => AnyQueue::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit)),
-    };
-    Some(Box::new(Discipline::new(queue, Random::new(seed, path, "queue"))))
-}
-
-fn add_flow(hosts: &mut Hosts, id: FlowId, flow: &FlowSpec, blueprint: &Blueprint) -> Result<(), ParamError> {
-    let path = format!("flow.{}", flow.name);
-    let first = hosts.endpoints().len() as u32;
-    let sender = Address { node: flow.from, endpoint: EndpointId(first) };
-    let first_receiver =
-        flow.to.first().map_or(sender, |to| Address { node: to.node, endpoint: EndpointId(first + 1) });
-    let random = |path: &str, purpose| Random::new(blueprint.seed, path, purpose);
-    let endpoint = hosts.make_sender(id, first_receiver, blueprint)?;
-    hosts.add(EndpointState::new(endpoint, sender, id, random(&path, "sender")));
-    let begin = hosts.receivers.len();
-    for (number, receiver) in flow.to.iter().enumerate() {
-        let path = format!("{path}.{}", blueprint.nodes[receiver.node.index()]);
-        let address = Address { node: receiver.node, endpoint: EndpointId(hosts.endpoints().len() as u32) };
-        let endpoint = hosts.make_receiver(id, sender, receiver.node, blueprint)?;
-        hosts.add(EndpointState::new(endpoint, address, id, random(&path, "receiver")));
-        let churn_random = random(&path, "churn");
-        hosts.receivers.push(ReceiverState { flow: id, number, endpoint: address.endpoint, churn_random });
-    }
-    hosts.add_flow(sender.endpoint, begin..hosts.receivers.len(), random(&path, "churn"));
-    Ok(())
-}
-
-/// Maximum number of receivers and consumers for which the distribution of one-way delays is kept by default, at about 1 kB each.
-pub const MANY_RECEIVERS: usize = 10_000;
-
-/// Enables the distributions of one-way delays at receivers and consumers.
-fn watch_delays(hosts: &mut Hosts, blueprint: &Blueprint) {
-    let consumers = hosts.flows.iter().zip(&blueprint.flows);
-    let consumers = consumers.filter(|(_, spec)| matches!(spec.kind, FlowKind::Ndn(_)));
-    let consumers = consumers.map(|(state, _)| state.sender);
-    let watched: Vec<EndpointId> =
-        hosts.receivers.iter().map(|receiver| receiver.endpoint).chain(consumers).collect();
-    if watched.len() <= MANY_RECEIVERS || blueprint.record.distributions {
-        watched.iter().for_each(|id| hosts.endpoint(*id).delays = Some(Box::default()));
-    }
-}
-
-/// Producers of named data, each active from the start.
-fn add_producers(hosts: &mut Hosts, blueprint: &Blueprint) {
-    let Some(spec) = &blueprint.ndn else { return };
-    for producer in &spec.producers {
-        let id = EndpointId(hosts.endpoints().len() as u32);
-        let address = Address { node: producer.node, endpoint: id };
-        let endpoint = AnyEndpoint::Producer(Box::new(ndn::Producer::new(&producer.config)));
-        let node = &blueprint.nodes[producer.node.index()];
-        let path = format!("producer.{node}{}", spec.names.text(producer.config.prefix));
-        let random = Random::new(blueprint.seed, &path, "producer");
-        hosts.add(EndpointState::new(endpoint, address, NO_FLOW, random));
-        hosts.producers.push(id);
-    }
-}
-
 /// The agenda: the run's own events, then receivers, senders and changes, so that events at equal times happen in this order.
-fn agenda(blueprint: &Blueprint) -> Agenda {
+pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
     let mut agenda = Agenda::default();
     let end = Time::ZERO + blueprint.duration;
     agenda.push(end, What::new(Kind::Run, RUN_END as u32));
@@ -313,7 +193,7 @@ pub(crate) fn endpoints(blueprint: &Blueprint) -> usize {
 }
 
 /// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints in code.
-fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
+pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
         Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
     };

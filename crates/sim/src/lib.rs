@@ -17,8 +17,7 @@ pub use blueprint::{
     Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec,
     Record, RouteSpec, SdnSpec, StackSpec,
 };
-pub use build::MANY_RECEIVERS;
-pub use hosts::Factory;
+pub use hosts::{Factory, MANY_RECEIVERS};
 pub use trace::{
     Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
     ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,

@@ -5,6 +5,8 @@ use sim::{Blueprint, Control, FlowKind, PortSpec, Record, Trace, World};
 use stack::tcp;
 use units::{Duration, Rate, Time};
 
+use crate::at_ms;
+
 /// A dumbbell of 20 Mbit/s. The round-trip time with an empty queue is a little above 42 ms: 105 kB, 70 packets. Flows start two seconds
 /// apart.
 fn dumbbell(schemes: &[&str], seconds: u64, warmup: u64, packets: u32) -> Trace {
@@ -60,7 +62,7 @@ fn alone_it_uses_the_link_with_one_product_in_flight() {
     within(mean_rtt(&trace, 0), 0.0426..=0.0500);
     let series = trace.series.iter().find(|series| series.name == "in_flight").expect("it is recorded");
     let samples = series.times.iter().zip(&series.values);
-    let late: Vec<f64> = samples.filter(|(at, _)| **at > ms(5000)).map(|(_, bytes)| *bytes).collect();
+    let late: Vec<f64> = samples.filter(|(at, _)| **at > at_ms(5000)).map(|(_, bytes)| *bytes).collect();
     let product = 20e6 / 8.0 * 0.0426 * 1460.0 / 1500.0;
     let mean = late.iter().sum::<f64>() / late.len() as f64 / product;
     within(mean, 0.95..=1.20);
@@ -74,7 +76,7 @@ fn its_states_follow_each_other_as_drawn() {
     let states: Vec<(Time, f64)> = trace.events.iter().map(|event| (event.at, event.value)).collect();
     let (drain, probing) = (states[0], states[1]);
     assert_eq!((drain.1, probing.1), (1.0, 2.0));
-    assert!(probing.0 < ms(1000), "{states:?}");
+    assert!(probing.0 < at_ms(1000), "{states:?}");
     let rest: Vec<f64> = states[2..].iter().map(|state| state.1).collect();
     assert_eq!(rest, [3.0, 2.0].repeat(5), "{states:?}");
     for probe in states[2..].chunks(2) {
@@ -120,8 +122,4 @@ fn beside_cubic_it_takes_short_queues_and_loses_long_ones() {
         let (mine, other, _) = shares(1120);
         within(mine / (mine + other), 0.1..=0.45);
     }
-}
-
-fn ms(millis: u64) -> Time {
-    Time::ZERO + Duration::from_millis(millis)
 }

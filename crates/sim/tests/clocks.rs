@@ -11,21 +11,9 @@ use stack::datagram::{self, Pattern};
 use stack::{icn, ndn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
+use crate::{at_ms, ms, run};
+
 const HOUR: Duration = Duration::from_secs(3600);
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
-fn at_ms(millis: u64) -> Time {
-    Time::ZERO + ms(millis)
-}
-
-fn run(print: &Blueprint) -> Trace {
-    let mut world = World::new(print).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
-}
 
 /// The same network with an error in the clock of one node.
 fn with(print: &Blueprint, node: NodeId, offset: Offset, drift: Drift) -> Blueprint {

@@ -2,11 +2,13 @@
 
 use contract::LinkId;
 use contract::{DropReason, NodeId};
-use sim::{Blueprint, Change, Control, FlowKind, PortSpec, Trace, World};
+use sim::{Blueprint, Change, FlowKind, PortSpec, Trace, World};
 use stack::queue::DisciplineSpec;
 use stack::queue::codel::Params;
 use stack::tcp;
 use units::{Duration, Rate, Time};
+
+use crate::run;
 
 /// One flow over 10 Mbit/s with a buffer of 1000 packets and a round-trip time of 42 ms.
 fn deep(codel: Option<Params>, ecn: bool) -> Blueprint {
@@ -22,12 +24,6 @@ fn deep(codel: Option<Params>, ecn: bool) -> Blueprint {
     let config = tcp::Config { ecn, ..tcp::Config::default() };
     print.flow("flow", Some("cubic"), FlowKind::Tcp(config), nodes[0], &[nodes[3]]);
     print
-}
-
-fn run(print: &Blueprint) -> Trace {
-    let mut world = World::new(print).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
 }
 
 /// Mean queueing delay in ms, and utilisation of the link.

@@ -1,19 +1,11 @@
 //! Consumers in the running network: constant rates, window laws over drop-tail queues, coarse clocks, catalogues before stores.
 
 use contract::{Count, FlowId, NodeId};
-use sim::{Blueprint, Control, FlowKind, FlowRecord, NdnSpec, PortSpec, ProducerSpec, Trace, World};
+use sim::{Blueprint, FlowKind, FlowRecord, NdnSpec, PortSpec, ProducerSpec, Trace};
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Pattern, Policy, ProducerConfig, Store, Tally};
 use units::{Bytes, Duration, Rate, Time};
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
+use crate::{ms, run};
 
 /// Two consumers, two routers, two producers; all links 10 Mbit/s and 10 ms, with queues of the given number of packets.
 fn dumbbell(seconds: u64, queue: u32) -> Blueprint {

@@ -1,19 +1,11 @@
 //! CVIHIS in whole networks: claims of its paper, with wide tolerances for one short run each.
 
 use contract::{Count, FlowId, LinkId, NodeId, ParamValue};
-use sim::{Blueprint, Change, ClockSpec, Control, FlowKind, FlowRecord, PortSpec, Subject, Trace, World};
+use sim::{Blueprint, Change, ClockSpec, FlowKind, FlowRecord, PortSpec, Subject, Trace};
 use stack::{stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
-fn run(print: &Blueprint) -> Trace {
-    let mut world = World::new(print).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
+use crate::{ms, run};
 
 fn at(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)

@@ -9,11 +9,7 @@ use sim::{
 use stack::datagram::{self, Pattern, Spell};
 use units::{Bytes, Duration, Rate, Time};
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
-}
+use crate::run;
 
 fn source(packet: u64, pattern: Pattern) -> FlowKind {
     FlowKind::Datagram(datagram::Config { packet: Bytes::new(packet), pattern })

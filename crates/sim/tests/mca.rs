@@ -1,32 +1,11 @@
 //! MCA in whole networks: claims of its paper, with wide tolerances for one short run.
 
 use contract::{Count, DropReason, FlowId, NodeId, Random};
-use sim::{Blueprint, Change, Control, EventRecord, FlowKind, FlowRecord, PortSpec, Subject, Trace, World};
+use sim::{Blueprint, Change, EventRecord, FlowKind, FlowRecord, PortSpec, Subject, Trace};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    let trace = world.finish();
-    assert!(trace.balance.holds(), "{:?}", trace.balance);
-    trace
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
-fn at(seconds: f64) -> Time {
-    Time::ZERO + Duration::from_secs_f64(seconds)
-}
-
-fn network(seconds: u64, warmup: u64) -> Blueprint {
-    let mut net = Blueprint::new(Duration::from_secs(seconds));
-    net.warmup = Duration::from_secs(warmup);
-    net.record.events = true;
-    net
-}
+use crate::{at, ms, network, run};
 
 /// Adds an MCA flow that starts within half a second.
 fn mca(net: &mut Blueprint, name: &str, from: NodeId, to: &[NodeId]) {

@@ -5,11 +5,9 @@ use sim::{Blueprint, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Subject
 use stack::ndn::{ConsumerConfig, ProducerConfig, Tally};
 use units::{Bytes, Duration, Rate, Time};
 
-const DATA: Bytes = Bytes::new(1250);
+use crate::ms;
 
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
+const DATA: Bytes = Bytes::new(1250);
 
 /// C1, C2 – R1 – R2 – P1, P2; 10 Mbit/s and 50 ms at the edges, 12 Mbit/s and 100 ms between. The first consumer is active from 1 s to
 /// 10 s, the second from 3 s to 8 s. `law` are the parameters of all forwarders.

@@ -5,11 +5,9 @@ use sim::{Blueprint, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Subject
 use stack::ndn::{ConsumerConfig, ProducerConfig};
 use units::{Bytes, Duration, Rate, Time};
 
-const DATA: Bytes = Bytes::new(1250);
+use crate::ms;
 
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
+const DATA: Bytes = Bytes::new(1250);
 
 fn secs(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)

@@ -3,21 +3,9 @@
 use contract::{Count, DropReason, FlowId, LinkId, NodeId};
 use sim::{Blueprint, Cast, Change, Control, FlowKind, IcnSpec, NodeRole, PortSpec, Trace, World};
 use stack::{icn, stream};
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Rate};
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
-fn at_ms(millis: u64) -> Time {
-    Time::ZERO + ms(millis)
-}
+use crate::{at_ms, ms, run};
 
 fn port(rate_mbps: u64, delay_ms: u64) -> PortSpec {
     PortSpec::new(Rate::from_mbps(rate_mbps), ms(delay_ms), 1000)

@@ -2,25 +2,11 @@
 
 use contract::{Count, DropReason, FlowId, LinkId, NodeId};
 use proptest::prelude::*;
-use sim::{
-    Blueprint, Change, Control, FlowKind, NameRoute, NdnSpec, NodeRole, PortSpec, ProducerSpec, Trace, World,
-};
+use sim::{Blueprint, Change, FlowKind, NameRoute, NdnSpec, NodeRole, PortSpec, ProducerSpec, Trace};
 use stack::ndn::{ConsumerConfig, Policy, ProducerConfig, Store, Tally};
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Rate};
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
-fn at_ms(millis: u64) -> Time {
-    Time::ZERO + ms(millis)
-}
+use crate::{at_ms, ms, run};
 
 fn port(rate_mbps: u64, delay_ms: u64) -> PortSpec {
     PortSpec::new(Rate::from_mbps(rate_mbps), ms(delay_ms), 100)

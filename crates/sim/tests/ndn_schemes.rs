@@ -5,11 +5,9 @@ use sim::{Blueprint, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Trace, 
 use stack::ndn::{ConsumerConfig, EpisodeCheck, ProducerConfig, Tally};
 use units::{Bytes, Duration, Rate, Time};
 
-const DATA: Bytes = Bytes::new(1100);
+use crate::ms;
 
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
+const DATA: Bytes = Bytes::new(1100);
 
 fn params(given: &[(&str, ParamValue)]) -> ParamList {
     given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()

@@ -1,18 +1,14 @@
 //! An SDN controller in the simulator: cost of reports, effect of orders, and failures.
 
 use contract::{Count, NodeId};
-use sim::{Blueprint, Change, Control, FlowKind, LinkSpec, NodeRole, PortSpec, SdnSpec, Trace, World};
+use sim::{Blueprint, Change, FlowKind, LinkSpec, NodeRole, PortSpec, SdnSpec, Trace, World};
 use stack::datagram::{self, Pattern};
 use stack::sdn;
 use units::{Bytes, Duration, Rate, Time};
 
-const CONTROL: PortSpec = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1), 1000);
+use crate::run;
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("the blueprint is right");
-    world.run(&Control::default());
-    world.finish()
-}
+const CONTROL: PortSpec = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1), 1000);
 
 fn seconds(s: u64) -> Time {
     Time::ZERO + Duration::from_secs(s)

@@ -1,35 +1,13 @@
 //! TFMCC in whole networks: claims of its RFC, with wide tolerances for one short run.
 
 use contract::{Count, EndpointId, FlowId, LinkId, NodeId};
-use sim::{Blueprint, Change, Control, EventRecord, FlowKind, PortSpec, Subject, Trace, World};
+use sim::{Blueprint, Change, EventRecord, FlowKind, PortSpec, Subject, Trace};
 use stack::stream;
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Rate};
+
+use crate::{at, ms, network, run};
 
 const GROUP: FlowId = FlowId(0);
-
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    let trace = world.finish();
-    assert!(trace.balance.holds(), "{:?}", trace.balance);
-    trace
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
-fn at(seconds: f64) -> Time {
-    Time::ZERO + Duration::from_secs_f64(seconds)
-}
-
-/// A network with the group as its only flow.
-fn network(seconds: u64, warmup: u64) -> Blueprint {
-    let mut net = Blueprint::new(Duration::from_secs(seconds));
-    net.warmup = Duration::from_secs(warmup);
-    net.record.events = true;
-    net
-}
 
 /// The group, with the reordering tolerance of its scheme: three later packets.
 fn tfmcc(net: &mut Blueprint, from: NodeId, to: &[NodeId]) {

@@ -1,20 +1,10 @@
 //! TFRC in whole networks: its rate compared with that of Reno under the same losses and in one queue, and its smoothness.
 
-use sim::{Blueprint, Control, FlowKind, PortSpec, Trace, World};
+use sim::{Blueprint, FlowKind, PortSpec};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate};
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    let trace = world.finish();
-    assert!(trace.balance.holds(), "{:?}", trace.balance);
-    trace
-}
-
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
+use crate::{ms, run};
 
 fn tfrc() -> FlowKind {
     FlowKind::Stream(stream::Config { packet: Bytes::new(1000), reorder: 3, ..stream::Config::default() })

@@ -1,15 +1,11 @@
 //! Known results as test oracles: the square-root law of AIMD, max-min shares.
 
 use contract::NodeId;
-use sim::{Blueprint, Control, FlowKind, PortSpec, Trace, World};
+use sim::{Blueprint, FlowKind, PortSpec};
 use stack::{datagram, tcp};
 use units::{Bytes, Duration, Rate};
 
-fn run(blueprint: &Blueprint) -> Trace {
-    let mut world = World::new(blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    world.finish()
-}
+use crate::run;
 
 /// Mean window in segments of one Reno flow on a fast link that loses each data packet with probability `p`.
 fn mean_window(p: f64) -> f64 {

@@ -7,7 +7,8 @@ use contract::{DropReason, FlowId, Notes};
 use units::Time;
 
 pub use delays::Delays;
-pub(crate) use recorder::{Recorded, Recorder, subtract_meter};
+pub(crate) use recorder::Recorded;
+use recorder::Recorder;
 
 use crate::Blueprint;
 use crate::agenda::What;
@@ -42,7 +43,7 @@ impl Accounts {
 
     /// Starts recording. Returns whether endpoints are to offer values.
     pub(crate) fn record(&mut self, blueprint: &Blueprint, hosts: &Hosts) -> bool {
-        self.recorder = Recorder::new(blueprint, &hosts.flows, hosts.nodes.places());
+        self.recorder = Recorder::new(blueprint, hosts.subjects());
         self.recorder.probing()
     }
 
@@ -127,8 +128,7 @@ impl Accounts {
     }
 
     /// Ends the warm-up.
-    pub(crate) fn rebase(&mut self, hosts: &Hosts) {
-        self.recorder.rebase(hosts);
+    pub(crate) fn rebase(&mut self) {
         self.flow_drops.iter_mut().for_each(|drops| *drops = Default::default());
     }
 
@@ -160,8 +160,8 @@ impl Accounts {
             warmup: if warm { Time::ZERO + blueprint.warmup } else { Time::ZERO },
             packet_hops: self.packet_hops,
             events_handled: self.events_handled,
-            flows: self.recorder.flows(now, hosts, &self.flow_drops),
-            receivers: self.recorder.receivers(now, hosts),
+            flows: hosts.flow_records(now, &self.flow_drops),
+            receivers: hosts.receiver_records(now),
             nodes: hosts.nodes.records(),
             ports: fabric.records(now),
             series,

@@ -1,18 +1,16 @@
 //! Recording: series and events during the run, counters at its end.
 
-use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, Note, Notes, PortId};
+use contract::{DropReason, FlowId, Note, Notes, PortId};
 use units::{Duration, Time};
 
 use crate::fabric::Fabric;
-use crate::hosts::{EndpointState, FlowState, Hosts, Tally};
-use crate::trace::{
-    Arrivals, DROP_EVENTS, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject,
-};
+use crate::hosts::Hosts;
+use crate::trace::{DROP_EVENTS, EventRecord, PortRecord, SERIES, SeriesRecord, Subject};
 use crate::{Blueprint, FlowKind};
 
 /// Series and events.
 #[derive(Default)]
-pub(crate) struct Recorder {
+pub(super) struct Recorder {
     /// Series that the engine measures.
     gauges: Vec<Gauge>,
     /// Names of series that endpoints offer.
@@ -23,8 +21,6 @@ pub(crate) struct Recorder {
     /// The flow or receiver of each endpoint in the tables.
     subjects: Vec<Subject>,
     last_sample: Time,
-    /// Counters of endpoints at the end of the warm-up.
-    bases: Vec<(Tally, Meter)>,
 }
 
 /// The records: series and events.
@@ -82,20 +78,8 @@ impl Recorder {
         Recorded { gauges, probes, events: std::mem::take(&mut self.events) }
     }
 
-    /// A recorder. `nodes` are those with a state machine, in the order of their addresses, which follow those of endpoints.
-    pub(super) fn new(
-        blueprint: &Blueprint,
-        flows: &[FlowState],
-        nodes: impl Iterator<Item = NodeId>,
-    ) -> Self {
-        let mut subjects = Vec::new();
-        for (flow, state) in (0u32..).zip(flows) {
-            subjects.push(Subject::Flow(FlowId(flow)));
-            subjects.extend(state.receivers.clone().map(|index| Subject::Receiver(index as u32)));
-        }
-        let producers = blueprint.ndn.iter().flat_map(|ndn| &ndn.producers);
-        subjects.extend(producers.map(|producer| Subject::Node(producer.node)));
-        subjects.extend(nodes.map(Subject::Node));
+    /// A recorder. `subjects` are those of endpoints and state machines, in the order of their addresses.
+    pub(super) fn new(blueprint: &Blueprint, subjects: Vec<Subject>) -> Self {
         let mut recorder =
             Self { probes: subjects.iter().map(|_| Vec::new()).collect(), subjects, ..Self::default() };
         if blueprint.record.every == Duration::ZERO {
@@ -187,16 +171,11 @@ impl Recorder {
                 readings[port.index()].get_or_insert_with(|| fabric.port(port).reading(now)).clone()
             };
             let subject = gauge.series.subject;
-            let endpoint = match subject {
-                Subject::Flow(flow) => hosts.sender_of(flow),
-                Subject::Receiver(index) => hosts.receivers[index as usize].endpoint,
-                Subject::Port(_) | Subject::Node(_) => EndpointId::default(),
-            };
-            let state = || &hosts.endpoints()[endpoint.index()];
+            let totals = || hosts.totals(subject);
             let total = match (gauge.kind, subject) {
-                (GaugeKind::Sent, _) => state().tally.sent_bytes as f64 * 8.0,
-                (GaugeKind::Arrived, _) => state().tally.received_bytes as f64 * 8.0,
-                (GaugeKind::Delivered, _) => state().meter.goodput_bytes as f64 * 8.0,
+                (GaugeKind::Sent, _) => totals().sent_bytes as f64 * 8.0,
+                (GaugeKind::Arrived, _) => totals().arrived_bytes as f64 * 8.0,
+                (GaugeKind::Delivered, _) => totals().delivered_bytes as f64 * 8.0,
                 (GaugeKind::Backlog, Subject::Port(id)) => port(id).backlog_packet_ns as f64 / 1e9,
                 (GaugeKind::BacklogBytes, Subject::Port(id)) => port(id).backlog_byte_ns as f64 / 1e9,
                 (GaugeKind::Utilisation, Subject::Port(id)) => {
@@ -229,94 +208,4 @@ impl Recorder {
     pub(super) const fn last_sample(&self) -> Time {
         self.last_sample
     }
-
-    /// Ends the warm-up: the counters of endpoints are relative to this instant from now on.
-    pub(super) fn rebase(&mut self, hosts: &Hosts) {
-        self.bases = hosts.endpoints().iter().map(|state| (state.tally, state.meter.clone())).collect();
-    }
-
-    /// Counters of an endpoint since the end of the warm-up.
-    fn since_warmup(&self, hosts: &Hosts, endpoint: EndpointId) -> (Tally, Meter) {
-        let state = &hosts.endpoints()[endpoint.index()];
-        let (tally, meter) = self.bases.get(endpoint.index()).cloned().unwrap_or_default();
-        let mut meter = subtract_meter(&state.meter, &meter);
-        meter.completed_at = state.endpoint.true_time(meter.completed_at);
-        (subtract_tally(state.tally, tally), meter)
-    }
-
-    /// The records of flows at `now`.
-    pub(super) fn flows(
-        &self,
-        now: Time,
-        hosts: &Hosts,
-        drops: &[[u64; DropReason::ALL.len()]],
-    ) -> Vec<FlowRecord> {
-        let record = |(flow, drops): (&FlowState, &[u64; DropReason::ALL.len()])| {
-            let state: &EndpointState = &hosts.endpoints()[flow.sender.index()];
-            let (tally, meter) = self.since_warmup(hosts, flow.sender);
-            FlowRecord {
-                sent_packets: tally.sent_packets,
-                sent_bytes: tally.sent_bytes,
-                drops: *drops,
-                arrived: Arrivals {
-                    packets: tally.received_packets,
-                    bytes: tally.received_bytes,
-                    refused_bytes: tally.refused_bytes,
-                    delay_sum_ns: tally.delay_sum_ns,
-                    delay_min: state.delay_min,
-                    delay_max: state.delay_max,
-                },
-                delays: state.delays.clone(),
-                meter,
-                started_at: state.started_at,
-                active: state.active_until(now),
-            }
-        };
-        hosts.flows.iter().zip(drops).map(record).collect()
-    }
-
-    /// The records of receivers at `now`.
-    pub(super) fn receivers(&self, now: Time, hosts: &Hosts) -> Vec<ReceiverRecord> {
-        let records = hosts.receivers.iter().map(|receiver| {
-            let state = &hosts.endpoints()[receiver.endpoint.index()];
-            let (tally, meter) = self.since_warmup(hosts, receiver.endpoint);
-            ReceiverRecord {
-                flow: receiver.flow,
-                node: state.address.node,
-                endpoint: receiver.endpoint,
-                packets: tally.received_packets,
-                bytes: tally.received_bytes,
-                delay_sum_ns: tally.delay_sum_ns,
-                delay_min: state.delay_min,
-                delay_max: state.delay_max,
-                delays: state.delays.clone(),
-                meter,
-                active: state.active_until(now),
-            }
-        });
-        records.collect()
-    }
-}
-
-fn subtract_tally(tally: Tally, base: Tally) -> Tally {
-    Tally {
-        received_packets: tally.received_packets - base.received_packets,
-        received_bytes: tally.received_bytes - base.received_bytes,
-        refused_bytes: tally.refused_bytes - base.refused_bytes,
-        delay_sum_ns: tally.delay_sum_ns - base.delay_sum_ns,
-        sent_packets: tally.sent_packets - base.sent_packets,
-        sent_bytes: tally.sent_bytes - base.sent_bytes,
-    }
-}
-
-pub(crate) fn subtract_meter(meter: &Meter, base: &Meter) -> Meter {
-    let mut since = meter.clone();
-    since.counts.iter_mut().zip(base.counts).for_each(|(count, base)| *count -= base);
-    since.goodput_bytes -= base.goodput_bytes;
-    since.rtt_count -= base.rtt_count;
-    since.rtt_sum_ns -= base.rtt_sum_ns;
-    since.delay_count -= base.delay_count;
-    since.delay_sum_ns -= base.delay_sum_ns;
-    since.delay_square_sum_ns2 -= base.delay_square_sum_ns2;
-    since
 }

@@ -4,18 +4,17 @@
 //! packets to drop.
 
 mod port;
+mod queues;
 mod ring;
 mod routing;
 mod tree;
 
-use contract::{
-    DropReason, Ecn, EndpointId, FlowId, GroupId, LinkId, NodeId, Packet, PacketCx, PacketId, PortId,
-    PortView, QueueDiscipline,
-};
+use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
 use units::{Duration, Rate, Time};
 
-use port::Paths;
-pub(crate) use port::{Departure, Discipline, Offer, Port, offer_of};
+use port::Discipline;
+pub(crate) use port::{LinkEffect, Offer, Port};
+pub(crate) use queues::{Departure, Due, SlowOffer};
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
 use tree::Tree;
@@ -23,7 +22,7 @@ pub(crate) use tree::TreeNode;
 
 use crate::blueprint::Metric;
 use crate::trace::PortRecord;
-use crate::{Blueprint, RouteSpec};
+use crate::{Blueprint, Cast, FlowSpec, RouteSpec};
 
 /// A packet that arrives at the end of a link.
 pub(crate) struct Arrival {
@@ -63,9 +62,9 @@ pub(crate) const fn reverse(port: PortId) -> PortId {
 }
 
 impl Fabric {
-    /// A network without ports.
+    /// The ports, routes and trees at the start of a run. Trees have no members yet.
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
-        Self {
+        let mut fabric = Self {
             ports: Vec::new(),
             edges: Vec::new(),
             routes: Routes::default(),
@@ -74,18 +73,32 @@ impl Fabric {
             first_pins: blueprint.routes.clone(),
             trees: Vec::new(),
             queued_at: Vec::new(),
+        };
+        let class_of_flow: Vec<u8> = blueprint.flows.iter().map(|flow| flow.class).collect();
+        for (id, link) in (0u32..).zip(&blueprint.links) {
+            let (a, b) = link.ends;
+            for (name, spec, from, to) in
+                [("forward", &link.forward, a, b), ("backward", &link.backward, b, a)]
+            {
+                let path = format!("link.{}.{name}", link.name);
+                let discipline = Discipline::of(spec, blueprint.seed, &path, &class_of_flow);
+                fabric.ports.push(Port::new(
+                    spec,
+                    to,
+                    Random::new(blueprint.seed, &path, "loss"),
+                    discipline,
+                ));
+                let up = !blueprint.is_control(LinkId(id));
+                fabric.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
+            }
         }
-    }
-
-    pub(crate) fn add(&mut self, port: Port, edge: Edge) {
-        self.ports.push(port);
-        self.edges.push(edge);
-    }
-
-    /// Adds the tree of the next flow from `source`; no tree if that is `None`.
-    pub(crate) fn add_tree(&mut self, source: Option<NodeId>, nodes: usize) {
-        let flow = FlowId(self.trees.len() as u32);
-        self.trees.push(source.map(|source| Tree::new(source, flow, nodes)));
+        fabric.reroute(blueprint);
+        let tree = |(id, flow): (u32, &FlowSpec)| {
+            let source = (flow.cast == Cast::Multicast).then_some(flow.from);
+            source.map(|source| Tree::new(source, FlowId(id), blueprint.nodes.len()))
+        };
+        fabric.trees = (0u32..).zip(&blueprint.flows).map(tree).collect();
+        fabric
     }
 
     #[inline]
@@ -202,78 +215,12 @@ impl Fabric {
     pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
         let port = &mut self.ports[port.index()];
         let packet = port.take_arrival(now)?;
-        let Paths { to, observed_arrivals, .. } = port.paths;
-        Some(Arrival { packet, node: to, next: port.armed(), slow_path: observed_arrivals })
-    }
-
-    /// Offers a packet to the FIFO of a port that is up and has no discipline.
-    #[inline(always)]
-    pub(crate) fn enqueue(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
-        let queue = &mut self.ports[port.index()];
-        let mut mark = false;
-        let offer = queue.offer(now, id, packet.size_bytes, &mut mark);
-        if mark && packet.ecn == Ecn::Capable {
-            packet.ecn = Ecn::Marked;
-            queue.count_marks(1);
-        }
-        offer
-    }
-
-    /// The same for a port whose departures are observed: also records the time of the offer.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn enqueue_observed(
-        &mut self,
-        port: PortId,
-        id: PacketId,
-        packet: &mut Packet,
-        now: Time,
-    ) -> Offer {
-        let before = self.ports[port.index()].queued();
-        let offer = self.enqueue(port, id, packet, now);
-        self.ports[port.index()].count_unshown(before);
-        offer
-    }
-
-    /// Records when a packet was offered to a queue whose departures are observed.
-    pub(crate) fn note_enqueue(&mut self, id: PacketId, now: Time) {
-        if self.queued_at.len() <= id.index() {
-            self.queued_at.resize(id.index() + 1, Time::ZERO);
-        }
-        self.queued_at[id.index()] = now;
-    }
-
-    /// How long a packet has waited in a queue whose departures are observed.
-    pub(crate) fn waited(&self, id: PacketId, now: Time) -> Duration {
-        now - self.queued_at[id.index()]
-    }
-
-    /// Calls `act` with the queue discipline of a port. The second part of the result is the packets that the discipline dropped from
-    /// inside, which are counted at the port.
-    pub(crate) fn with_discipline<T>(
-        &mut self,
-        port: PortId,
-        now: Time,
-        arena: &mut contract::Arena,
-        act: impl FnOnce(&mut stack::queue::AnyQueue, &mut PacketCx<'_>) -> T,
-    ) -> (T, Vec<(PacketId, DropReason)>) {
-        let port = &mut self.ports[port.index()];
-        port.count_backlog(now);
-        let rate = port.rate();
-        let discipline = port.discipline.as_mut().expect("the port has a discipline");
-        let mut cx = PacketCx {
-            now,
-            rate,
-            random: &mut discipline.random,
-            arena,
-            dropped: &mut discipline.dropped,
-            marked: 0,
-        };
-        let result = act(&mut discipline.queue, &mut cx);
-        let (marked, dropped) = (cx.marked, std::mem::take(&mut discipline.dropped));
-        port.count_marks(marked);
-        dropped.iter().for_each(|(_, why)| port.count_drop(*why));
-        (result, dropped)
+        Some(Arrival {
+            packet,
+            node: port.leads_to(),
+            next: port.armed(),
+            slow_path: port.observes_arrivals(),
+        })
     }
 
     // ---- links that change
@@ -295,10 +242,7 @@ impl Fabric {
         self.edges[port.index()].up = up && !hidden;
         let port = &mut self.ports[port.index()];
         port.count_backlog(now);
-        let mut lost = port.set_up(now, up);
-        if !up && let Some(discipline) = &mut port.discipline {
-            lost.extend(discipline.queue.drain());
-        }
+        let lost = port.set_up(now, up);
         lost.iter().for_each(|_| port.count_drop(DropReason::LinkDown));
         lost
     }
@@ -306,7 +250,7 @@ impl Fabric {
     // ---- counters
 
     /// Updates the integrals of the backlogs of disciplines.
-    pub(crate) fn count_backlogs(&mut self, now: Time) {
+    fn count_backlogs(&mut self, now: Time) {
         self.ports.iter_mut().for_each(|port| port.count_backlog(now));
     }
 

@@ -7,20 +7,22 @@
 mod changes;
 mod counters;
 mod departures;
+mod discipline;
 mod orders;
 mod transmitter;
 
 use contract::{
-    Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random, Verdict,
+    Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random,
 };
 use units::{Bytes, Rate, Time};
 
 use counters::{Capacity, Counters};
-pub(crate) use departures::Departure;
+pub(super) use departures::NextStart;
 use departures::Shown;
+pub(super) use discipline::Discipline;
 use transmitter::Transmitter;
 
-use super::ring::{Ring, Slot};
+use super::ring::Ring;
 use crate::PortSpec;
 use crate::trace::PortRecord;
 
@@ -37,23 +39,12 @@ pub(crate) enum Offer {
     Dropped(DropReason),
 }
 
-/// Any queue except a plain FIFO.
-pub(crate) struct Discipline {
-    pub(super) queue: stack::queue::AnyQueue,
-    pub(super) random: Random,
-    /// Drops from inside the queue, which the engine takes.
-    pub(super) dropped: Vec<(PacketId, DropReason)>,
-    /// The packet in transmission.
-    serving: Option<Slot>,
-    /// The backlog integral is computed up to this time.
-    counted_to: Time,
-}
-
-impl Discipline {
-    /// An empty queue with its random stream.
-    pub(crate) fn new(queue: stack::queue::AnyQueue, random: Random) -> Self {
-        Self { queue, random, dropped: Vec::new(), serving: None, counted_to: Time::ZERO }
-    }
+/// What a link does to a packet that arrives at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkEffect {
+    Loses,
+    Captures,
+    Passes,
 }
 
 /// A port, by ownership and laid out by cache lines: first the fields of every arrival, then those of every offer, then the others.
@@ -63,22 +54,20 @@ pub(crate) struct Port {
     ring: Ring,
     /// When the pending `Arrive` is due; any other is stale.
     armed: Time,
-    pub(super) paths: Paths,
+    paths: Paths,
     transmitter: Transmitter,
     fifo: Fifo,
-    pub(super) discipline: Option<Box<Discipline>>,
+    discipline: Option<Box<Discipline>>,
     counters: Counters,
     cold: Box<Cold>,
 }
 
 /// Where packets go, and whether they take the fast path.
-pub(super) struct Paths {
+struct Paths {
     /// The node at the other end.
-    pub(super) to: NodeId,
+    to: NodeId,
     /// Arrivals take the slow path: the link loses packets at random or is captured, or it leads to a node with a state machine.
-    pub(super) observed_arrivals: bool,
-    /// The link loses packets at random or is captured.
-    lossy_or_tapped: bool,
+    observed_arrivals: bool,
     /// Offers go straight into the ring: the port is up, has no queue discipline, and no router observes it.
     fast_offers: bool,
     up: bool,
@@ -128,21 +117,19 @@ struct Rates {
 }
 
 impl Port {
-    pub(crate) fn new(
+    pub(super) fn new(
         spec: &PortSpec,
         to: NodeId,
         loss_random: Random,
         discipline: Option<Box<Discipline>>,
     ) -> Self {
-        let lossy = spec.loss > 0.0;
         let up = spec.rate != Rate::ZERO;
         Self {
             ring: Ring::default(),
             armed: Time::NEVER,
             paths: Paths {
                 to,
-                observed_arrivals: lossy,
-                lossy_or_tapped: lossy,
+                observed_arrivals: spec.loss > 0.0,
                 fast_offers: discipline.is_none() && up,
                 up,
             },
@@ -162,25 +149,27 @@ impl Port {
         }
     }
 
-    /// Whether the link loses the packet that arrives now; a loss is counted as a drop of the port.
+    /// What the link does to the packet that arrives now at its end. A loss is counted as a drop of the port.
     #[cold]
-    pub(crate) fn loses(&mut self) -> bool {
+    pub(crate) fn link_effect(&mut self) -> LinkEffect {
         let Loss { probability, random } = &mut self.cold.loss;
-        let lost = *probability > 0.0 && random.chance(*probability);
-        if lost {
+        if *probability > 0.0 && random.chance(*probability) {
             self.count_drop(DropReason::RandomLoss);
+            return LinkEffect::Loses;
         }
-        lost
+        if self.cold.observers.tap { LinkEffect::Captures } else { LinkEffect::Passes }
     }
 
-    /// Whether the link loses packets at random or is captured.
-    pub(crate) const fn is_lossy_or_tapped(&self) -> bool {
-        self.paths.lossy_or_tapped
+    /// The node at the other end of the link.
+    #[inline]
+    pub(super) const fn leads_to(&self) -> NodeId {
+        self.paths.to
     }
 
-    /// Whether the link is captured.
-    pub(crate) fn is_tapped(&self) -> bool {
-        self.cold.observers.tap
+    /// Whether arrivals take the slow path.
+    #[inline]
+    pub(super) const fn observes_arrivals(&self) -> bool {
+        self.paths.observed_arrivals
     }
 
     /// Starts the capture of the link.
@@ -191,7 +180,7 @@ impl Port {
 
     /// Whether an offer goes straight into the ring by [`super::Fabric::enqueue`].
     #[inline]
-    pub(crate) const fn takes_fast_path(&self) -> bool {
+    pub(super) const fn takes_fast_path(&self) -> bool {
         self.paths.fast_offers
     }
 
@@ -201,17 +190,17 @@ impl Port {
     }
 
     /// Whether the router of its node observes every departure.
-    pub(crate) fn observes_departures(&self) -> bool {
+    pub(super) fn observes_departures(&self) -> bool {
         self.cold.observers.departures.is_some()
     }
 
     /// Whether the link is up.
-    pub(crate) const fn is_up(&self) -> bool {
+    pub(super) const fn is_up(&self) -> bool {
         self.paths.up
     }
 
     /// Whether the queue is the plain FIFO.
-    pub(crate) fn is_fifo(&self) -> bool {
+    pub(super) fn is_fifo(&self) -> bool {
         self.discipline.is_none()
     }
 
@@ -242,8 +231,8 @@ impl Port {
     }
 
     fn update_arrival_path(&mut self) {
-        self.paths.lossy_or_tapped = self.cold.loss.probability > 0.0 || self.cold.observers.tap;
-        self.paths.observed_arrivals = self.paths.lossy_or_tapped || self.cold.observers.router_ahead;
+        let Observers { tap, router_ahead, .. } = self.cold.observers;
+        self.paths.observed_arrivals = self.cold.loss.probability > 0.0 || tap || router_ahead;
     }
 
     /// The port in the form that its router sees.
@@ -308,12 +297,12 @@ impl Port {
 
     /// Counts and returns a drop.
     #[cold]
-    pub(crate) fn refuse(&mut self, why: DropReason) -> Offer {
+    pub(super) fn refuse(&mut self, why: DropReason) -> Offer {
         self.count_drop(why);
         Offer::Dropped(why)
     }
 
-    pub(crate) fn count_drop(&mut self, why: DropReason) {
+    pub(super) fn count_drop(&mut self, why: DropReason) {
         self.cold.drops[why as usize] += 1;
     }
 
@@ -362,35 +351,8 @@ impl Port {
         Some(slot.packet)
     }
 
-    /// Starts the transmission of `packet`, which a discipline returned. Returns when the `Depart` is due.
-    pub(crate) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
-        let depart = self.transmitter.begin(now, u64::from(size_bytes));
-        self.counters.count_sent(u64::from(size_bytes));
-        let slot = Slot { packet, size_bytes, start: now, depart, arrive: depart + self.transmitter.delay };
-        self.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);
-        depart
-    }
-
-    /// Ends the transmission that is due now: the packet is on the link.
-    pub(crate) fn finish_serving(&mut self, now: Time) -> Option<Offer> {
-        let discipline = self.discipline.as_mut()?;
-        let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
-        let arrive = self.transmitter.arrival(now);
-        *self.ring.claim() = Slot { arrive, ..slot };
-        self.ring.waiting = self.ring.tail;
-        Some(self.arm())
-    }
-
-    /// Updates the backlog integral of a discipline.
-    pub(super) fn count_backlog(&mut self, now: Time) {
-        let Some(discipline) = self.discipline.as_mut() else { return };
-        let span = now - std::mem::replace(&mut discipline.counted_to, now);
-        let backlog = discipline.queue.backlog();
-        self.counters.count_backlog(span, backlog);
-    }
-
     /// Counts an offer to the discipline.
-    pub(crate) fn count_offer(&mut self) {
+    pub(super) fn count_offer(&mut self) {
         self.counters.offered_packets += 1;
     }
 
@@ -464,21 +426,5 @@ impl Port {
         self.cold.base = self.reading(now);
         let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
         self.counters.backlog_max = self.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);
-    }
-
-    /// Whether a discipline may start a transmission.
-    pub(crate) fn idle(&self) -> bool {
-        self.discipline.as_ref().is_some_and(|d| d.serving.is_none())
-            && self.paths.up
-            && self.transmitter.rate != Rate::ZERO
-    }
-}
-
-/// The verdict of a discipline as an offer, and whether it marks.
-pub(crate) fn offer_of(verdict: Verdict) -> (Offer, bool) {
-    match verdict {
-        Verdict::Pass => (Offer::Accepted, false),
-        Verdict::Mark => (Offer::Accepted, true),
-        Verdict::Drop(why) => (Offer::Dropped(why), false),
     }
 }

@@ -11,7 +11,7 @@ use super::clocks::Clocked;
 use crate::trace::NodeRole;
 
 /// Any state machine that runs a node.
-pub(crate) enum AnyNode {
+pub(super) enum AnyNode {
     Router(icn::Router<AnyRouter>),
     Resolver(Resolver),
     Forwarder(Box<Forwarder>),
@@ -23,11 +23,11 @@ pub(crate) enum AnyNode {
 }
 
 /// A forwarder with any parts.
-pub(crate) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
+pub(super) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
 
 impl AnyNode {
     /// Whether it observes packets that are offered to a queue.
-    pub(crate) fn observes_offers(&self) -> bool {
+    pub(super) fn observes_offers(&self) -> bool {
         match self {
             Self::Router(router) => router.has_parts(),
             Self::Forwarder(forwarder) => forwarder.watches(),
@@ -37,11 +37,11 @@ impl AnyNode {
     }
 
     /// Whether it observes departures from a queue.
-    pub(crate) fn observes_departures(&self) -> bool {
+    pub(super) fn observes_departures(&self) -> bool {
         matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.watches_departures())
     }
 
-    pub(crate) fn groups(&self) -> usize {
+    pub(super) fn groups(&self) -> usize {
         match self {
             Self::Router(router) => router.groups(),
             Self::Resolver(resolver) => resolver.names(),
@@ -50,7 +50,7 @@ impl AnyNode {
         }
     }
 
-    pub(crate) fn role(&self) -> NodeRole {
+    pub(super) fn role(&self) -> NodeRole {
         match self {
             Self::Router(_) => NodeRole::Router,
             Self::Resolver(_) => NodeRole::Resolver,
@@ -61,7 +61,7 @@ impl AnyNode {
         }
     }
 
-    pub(crate) fn counters(&self) -> Option<ndn::Counters> {
+    pub(super) fn counters(&self) -> Option<ndn::Counters> {
         if let Self::Forwarder(forwarder) = self.plain() { Some(forwarder.counters()) } else { None }
     }
 }

@@ -14,7 +14,7 @@ use crate::Blueprint;
 
 /// The clocks of all nodes.
 #[derive(Default)]
-pub(crate) struct Clocks {
+pub(super) struct Clocks {
     /// Per node; empty if all clocks are exact.
     all: Vec<Clock>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Clocks {
 impl Clocks {
     /// The clocks of a blueprint. Instants are not negative, so if a clock is behind, all others are set ahead by its offset: only
     /// differences are observable.
-    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+    pub(super) fn new(blueprint: &Blueprint) -> Self {
         if blueprint.clocks.is_empty() {
             return Self::default();
         }
@@ -39,32 +39,32 @@ impl Clocks {
     }
 
     /// Whether all clocks are exact.
-    pub(crate) fn are_right(&self) -> bool {
+    pub(super) fn are_exact(&self) -> bool {
         self.all.is_empty()
     }
 
     /// The clock of a node; `None` if all clocks are exact.
-    pub(crate) fn of(&self, node: NodeId) -> Option<Clock> {
+    pub(super) fn of(&self, node: NodeId) -> Option<Clock> {
         self.all.get(node.index()).copied()
     }
 
     /// The true time of an instant `shown` by the clock of `node`.
-    pub(crate) fn true_time(&self, node: NodeId, shown: Time) -> Time {
+    pub(super) fn true_time(&self, node: NodeId, shown: Time) -> Time {
         self.of(node).map_or(shown, |clock| clock.first(shown))
     }
 
     /// A state machine at `node`, with the clock of the node if that is not exact.
-    pub(crate) fn wrap<M: WithClock>(&self, node: NodeId, machine: M) -> M {
-        const RIGHT: Clock = Clock::new(Duration::ZERO, Drift::ZERO);
+    pub(super) fn wrap<M: WithClock>(&self, node: NodeId, machine: M) -> M {
+        const EXACT: Clock = Clock::new(Duration::ZERO, Drift::ZERO);
         match self.of(node) {
-            Some(clock) if clock != RIGHT => M::with(Clocked { clock, machine }),
+            Some(clock) if clock != EXACT => M::with(Clocked { clock, machine }),
             _ => machine,
         }
     }
 }
 
 /// A state machine at a node whose clock is not exact.
-pub(crate) struct Clocked<M> {
+pub(super) struct Clocked<M> {
     clock: Clock,
     pub machine: M,
 }
@@ -118,25 +118,25 @@ impl<M: Router> Router for Clocked<M> {
 
 impl AnyEndpoint {
     /// The true time of the instant `shown` by the endpoint's clock.
-    pub(crate) fn true_time(&self, shown: Time) -> Time {
+    pub(super) fn true_time(&self, shown: Time) -> Time {
         if let Self::Clocked(clocked) = self { clocked.clock.first(shown) } else { shown }
     }
 }
 
 impl AnyNode {
     /// The state machine without its clock.
-    pub(crate) fn plain(&self) -> &Self {
+    pub(super) fn plain(&self) -> &Self {
         if let Self::Clocked(clocked) = self { clocked.machine.plain() } else { self }
     }
 
     /// The state machine without its clock.
-    pub(crate) fn plain_mut(&mut self) -> &mut Self {
+    pub(super) fn plain_mut(&mut self) -> &mut Self {
         if let Self::Clocked(clocked) = self { clocked.machine.plain_mut() } else { self }
     }
 }
 
 /// A state machine that can be combined with a clock.
-pub(crate) trait WithClock: Sized {
+pub(super) trait WithClock: Sized {
     fn with(clocked: Clocked<Self>) -> Self;
 }
 

@@ -1,17 +1,18 @@
 //! Endpoints (TCP, streams, datagrams, NDN consumers and producers) as the simulator holds them.
 
 use contract::{
-    Address, CongestionControl, Cx, Destination, Endpoint, FlowId, GroupId, Header, Input, LinkId, Meter,
-    NodeId, Outputs, Packet, ParamError, Random, Setup,
+    Address, CongestionControl, Cx, Destination, DropReason, Endpoint, FlowId, GroupId, Header, Input,
+    LinkId, Meter, NodeId, Outputs, Packet, ParamError, Random, Setup,
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
 use stack::log::{Log, Logged, LoggedSender};
 use stack::{datagram, ndn, stream, tcp};
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Clock, Duration, Rate, Time};
 
-use super::clocks::Clocked;
+use super::clocks::{Clocked, Clocks};
 use crate::accounts::Delays;
+use crate::trace::{Arrivals, FlowRecord, ReceiverRecord};
 use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
 
 /// Any endpoint.
@@ -19,7 +20,7 @@ use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
     clippy::large_enum_variant,
     reason = "a pointer to follow for every packet would cost more than the space"
 )]
-pub(crate) enum AnyEndpoint {
+pub(super) enum AnyEndpoint {
     TcpSender(tcp::Sender<AnyControl>),
     TcpReceiver(tcp::Receiver),
     StreamSender(Box<stream::Sender<AnySender>>),
@@ -72,48 +73,52 @@ impl Endpoint for AnyEndpoint {
     }
 }
 
-/// The counters of an endpoint over the whole run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub received_packets: u64,
-    pub received_bytes: u64,
-    pub refused_bytes: u64,
-    pub delay_sum_ns: u64,
-    pub sent_packets: u64,
-    pub sent_bytes: u64,
-}
-
 /// Makes an endpoint that is not built in, given its destination. It is called at every start of the flow.
 pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 
 /// An endpoint, its random stream and its counters.
 pub(crate) struct EndpointState {
-    pub endpoint: AnyEndpoint,
+    endpoint: AnyEndpoint,
     /// When its pending `Wake` is due; any other is stale.
-    pub armed: Time,
-    pub address: Address,
-    pub flow: FlowId,
+    armed: Time,
+    address: Address,
+    flow: FlowId,
     /// Whether it accepts packets.
-    pub active: bool,
-    pub active_since: Time,
+    active: bool,
+    active_since: Time,
     /// When its flow last restarted: packets sent before belong to an earlier connection.
-    pub epoch: Time,
+    epoch: Time,
     /// Packets with an earlier time stamp take the slow path: `epoch`, or all packets if clocks are not exact.
-    pub screen: Time,
-    pub tally: Tally,
-    pub delay_min: Duration,
-    pub delay_max: Duration,
+    screen: Time,
+    arrived: Arrivals,
+    sent: Sent,
     /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
-    pub delays: Option<Box<Delays>>,
-    pub random: Random,
-    pub meter: Meter,
-    pub started_at: Option<Time>,
+    delays: Option<Box<Delays>>,
+    random: Random,
+    meter: Meter,
+    started_at: Option<Time>,
     /// Active time after the warm-up, up to `active_since`.
-    pub active_for: Duration,
+    active_for: Duration,
+    /// Counters at the end of the warm-up.
+    base: Option<Box<Base>>,
+}
+
+/// Packets that an endpoint has handed to the network.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    packets: u64,
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct Base {
+    arrived: Arrivals,
+    sent: Sent,
+    meter: Meter,
 }
 
 impl EndpointState {
-    pub(crate) fn new(endpoint: AnyEndpoint, address: Address, flow: FlowId, random: Random) -> Self {
+    pub(super) fn new(endpoint: AnyEndpoint, address: Address, flow: FlowId, random: Random) -> Self {
         Self {
             endpoint,
             armed: Time::NEVER,
@@ -123,16 +128,64 @@ impl EndpointState {
             active_since: Time::ZERO,
             epoch: Time::ZERO,
             screen: Time::ZERO,
-            tally: Tally::default(),
-            delay_min: Duration::MAX,
-            delay_max: Duration::ZERO,
+            arrived: Arrivals::default(),
+            sent: Sent::default(),
             delays: None,
             random,
             meter: Meter::default(),
             started_at: None,
             active_for: Duration::ZERO,
+            base: None,
         }
     }
+
+    /// The same endpoint with the clock of its node.
+    pub(super) fn with_clock(mut self, clocks: &Clocks) -> Self {
+        self.endpoint = clocks.wrap(self.address.node, self.endpoint);
+        if !clocks.are_exact() {
+            self.screen = Time::NEVER;
+        }
+        self
+    }
+
+    /// Replaces the endpoint by one in its initial state.
+    pub(super) fn replace(&mut self, endpoint: AnyEndpoint) {
+        self.endpoint = endpoint;
+    }
+
+    /// Keeps the distribution of one-way delays.
+    pub(super) fn keep_delays(&mut self) {
+        self.delays = Some(Box::default());
+    }
+
+    /// Keeps the distribution of the delays that the endpoint itself reports.
+    pub(super) fn keep_reported_delays(&mut self) {
+        self.meter.delays = Some(Box::default());
+    }
+
+    pub(super) fn address(&self) -> Address {
+        self.address
+    }
+
+    pub(crate) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Whether it was active before.
+    pub(super) fn has_started(&self) -> bool {
+        self.started_at.is_some()
+    }
+
+    /// A copy of its random stream.
+    pub(super) fn random(&self) -> Random {
+        self.random.clone()
+    }
+
+    // ---- activity
 
     /// Starts a period of activity.
     pub(crate) fn activate(&mut self, now: Time) {
@@ -148,14 +201,35 @@ impl EndpointState {
     }
 
     /// Makes packets to this endpoint that were sent before now belong to an earlier connection.
-    pub(crate) fn begin_epoch(&mut self, now: Time) {
+    pub(super) fn begin_epoch(&mut self, now: Time) {
         self.epoch = now;
         self.screen = self.screen.max(now);
     }
 
-    /// The context of the endpoint at `now`.
-    pub(crate) fn cx<'a>(&'a mut self, now: Time, out: &'a mut Outputs) -> Cx<'a> {
-        Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out)
+    /// Active time after the warm-up, up to `now`.
+    fn active_until(&self, now: Time) -> Duration {
+        if self.active { self.active_for + now.saturating_since(self.active_since) } else { self.active_for }
+    }
+
+    // ---- inputs
+
+    /// Whether it takes a packet with this time stamp on the fast path.
+    #[inline]
+    pub(crate) fn accepts(&self, sent_at: Time) -> bool {
+        self.active && sent_at >= self.screen
+    }
+
+    /// When a packet with the time stamp `sent_at` of an inexact `clock` was sent by true time; `None` if it is not accepted.
+    pub(super) fn sent_by_clock(&self, clock: Clock, sent_at: Time) -> Option<Time> {
+        // by the sender's clock, because a slow clock may show two instants as equal
+        (self.active && sent_at >= clock.shows(self.epoch)).then(|| clock.first(sent_at))
+    }
+
+    /// Gives an arriving packet to the endpoint, sent at `sent_at` by true time.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, sent_at: Time, out: &mut Outputs) {
+        self.count_arrival(now, packet, sent_at);
+        self.handle(now, Input::Packet(packet), out);
     }
 
     /// Gives an input to the endpoint.
@@ -165,34 +239,92 @@ impl EndpointState {
         self.endpoint.handle(input, &mut cx);
     }
 
+    /// Calls `report` with the context of the endpoint at `now`, for an endpoint that runs elsewhere.
+    pub(crate) fn report(&mut self, now: Time, out: &mut Outputs, report: impl FnOnce(&mut Cx<'_>)) {
+        report(&mut Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out));
+    }
+
+    /// Adds the counts of an endpoint that runs elsewhere.
+    pub(crate) fn add_meter(&mut self, more: &Meter) {
+        self.meter.add(more);
+    }
+
+    // ---- deadlines
+
+    /// Takes the pending `Wake` if it is due now. Any other is stale.
+    #[inline]
+    pub(crate) fn take_wake(&mut self, now: Time) -> bool {
+        let due = self.armed == now;
+        if due {
+            self.armed = Time::NEVER;
+        }
+        due
+    }
+
+    /// Whether its deadline has come. It may have moved since the `Wake` was scheduled.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.active && self.endpoint.wake() <= now
+    }
+
+    /// When to schedule its next `Wake`; `None` if one is pending that is early enough.
+    #[inline]
+    pub(super) fn arm(&mut self, now: Time) -> Option<Time> {
+        let wake = self.endpoint.wake().max(now);
+        let earlier = wake < self.armed && self.active;
+        if earlier {
+            self.armed = wake;
+        }
+        earlier.then_some(wake)
+    }
+
+    // ---- counters
+
     /// Counts a packet that the endpoint handed to the network.
     #[inline]
     pub(crate) fn count_sent(&mut self, size_bytes: u32) {
-        self.tally.sent_packets += 1;
-        self.tally.sent_bytes += u64::from(size_bytes);
+        self.sent.packets += 1;
+        self.sent.bytes += u64::from(size_bytes);
+    }
+
+    /// Counts a refusal (NACK) among the arrivals.
+    pub(crate) fn count_refused(&mut self, size_bytes: u32) {
+        self.arrived.refused_bytes += u64::from(size_bytes);
     }
 
     /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of a name-based network do not count, because they
     /// come from a router and not from the other end of the flow.
     #[inline]
-    pub(crate) fn count_arrival(&mut self, now: Time, packet: &Packet, sent_at: Time) {
+    fn count_arrival(&mut self, now: Time, packet: &Packet, sent_at: Time) {
         if matches!(packet.header, Header::Signal(_)) {
             return;
         }
         let delay = now.saturating_since(sent_at);
-        self.tally.received_packets += 1;
-        self.tally.received_bytes += u64::from(packet.size_bytes);
-        self.tally.delay_sum_ns += delay.as_nanos();
-        self.delay_min = self.delay_min.min(delay);
-        self.delay_max = self.delay_max.max(delay);
+        let arrived = &mut self.arrived;
+        arrived.packets += 1;
+        arrived.bytes += u64::from(packet.size_bytes);
+        arrived.delay_sum_ns += delay.as_nanos();
+        arrived.delay_min = arrived.delay_min.min(delay);
+        arrived.delay_max = arrived.delay_max.max(delay);
         if let Some(delays) = &mut self.delays {
             delays.add(delay);
         }
     }
 
-    /// Ends the warm-up: resets what cannot be subtracted later.
-    pub(crate) fn rebase(&mut self, now: Time) {
-        (self.delay_min, self.delay_max) = (Duration::MAX, Duration::ZERO);
+    /// Bytes sent, arrived and delivered to the application over the whole run.
+    pub(super) fn totals(&self) -> Totals {
+        Totals {
+            sent_bytes: self.sent.bytes,
+            arrived_bytes: self.arrived.bytes,
+            delivered_bytes: self.meter.goodput_bytes,
+        }
+    }
+
+    /// Ends the warm-up: the counters are relative to this instant from now on, and what cannot be subtracted later is reset.
+    pub(super) fn rebase(&mut self, now: Time) {
+        self.base =
+            Some(Box::new(Base { arrived: self.arrived, sent: self.sent, meter: self.meter.clone() }));
+        (self.arrived.delay_min, self.arrived.delay_max) = (Duration::MAX, Duration::ZERO);
         if let Some(delays) = &mut self.delays {
             delays.clear();
         }
@@ -202,10 +334,62 @@ impl EndpointState {
         (self.active_for, self.active_since) = (Duration::ZERO, now);
     }
 
-    /// Active time after the warm-up, up to `now`.
-    pub(crate) fn active_until(&self, now: Time) -> Duration {
-        if self.active { self.active_for + now.saturating_since(self.active_since) } else { self.active_for }
+    /// The record at `now` of the flow that it sends, with the flow's drops by reason.
+    pub(super) fn flow_record(&self, now: Time, drops: [u64; DropReason::ALL.len()]) -> FlowRecord {
+        let (arrived, sent, meter) = self.since_warmup();
+        FlowRecord {
+            sent_packets: sent.packets,
+            sent_bytes: sent.bytes,
+            drops,
+            arrived,
+            delays: self.delays.clone(),
+            meter,
+            started_at: self.started_at,
+            active: self.active_until(now),
+        }
     }
+
+    /// The record at `now` of the receiver that it is.
+    pub(super) fn receiver_record(&self, now: Time) -> ReceiverRecord {
+        let (arrived, _, meter) = self.since_warmup();
+        ReceiverRecord {
+            flow: self.flow,
+            node: self.address.node,
+            endpoint: self.address.endpoint,
+            packets: arrived.packets,
+            bytes: arrived.bytes,
+            delay_sum_ns: arrived.delay_sum_ns,
+            delay_min: arrived.delay_min,
+            delay_max: arrived.delay_max,
+            delays: self.delays.clone(),
+            meter,
+            active: self.active_until(now),
+        }
+    }
+
+    fn since_warmup(&self) -> (Arrivals, Sent, Meter) {
+        let none = Base::default();
+        let base = self.base.as_deref().unwrap_or(&none);
+        let mut meter = self.meter.since(&base.meter);
+        meter.completed_at = self.endpoint.true_time(meter.completed_at);
+        let sent =
+            Sent { packets: self.sent.packets - base.sent.packets, bytes: self.sent.bytes - base.sent.bytes };
+        let arrived = Arrivals {
+            packets: self.arrived.packets - base.arrived.packets,
+            bytes: self.arrived.bytes - base.arrived.bytes,
+            refused_bytes: self.arrived.refused_bytes - base.arrived.refused_bytes,
+            delay_sum_ns: self.arrived.delay_sum_ns - base.arrived.delay_sum_ns,
+            ..self.arrived
+        };
+        (arrived, sent, meter)
+    }
+}
+
+/// Running totals of an endpoint.
+pub(crate) struct Totals {
+    pub sent_bytes: u64,
+    pub arrived_bytes: u64,
+    pub delivered_bytes: u64,
 }
 
 /// A sender for `flow`, towards `receiver` or the flow's group.

@@ -1,37 +1,40 @@
 //! Hosts: endpoints, the state machines of nodes, their clocks, and the flows of the endpoints.
 
 mod any_node;
+mod build;
 mod clocks;
 mod endpoint;
+mod flows;
 mod ndn;
 mod next_hops;
 mod nodes;
 mod sdn;
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
-use contract::{Address, EndpointId, FlowId, NodeId, PacketId, Random};
-use contract::{Endpoint, ParamError};
+use contract::{Address, DropReason, EndpointId, FlowId, NodeId, Packet, Random};
 use stack::log::Log;
 use units::Time;
 
-pub(crate) use any_node::AnyNode;
-pub(crate) use clocks::Clocks;
+pub use build::MANY_RECEIVERS;
+use clocks::Clocks;
 pub use endpoint::Factory;
-pub(crate) use endpoint::{AnyEndpoint, EndpointState, Tally};
-pub(crate) use nodes::{Nodes, access_routers};
+use endpoint::{EndpointState, Totals};
+use nodes::Nodes;
+pub(crate) use nodes::access_routers;
 pub(crate) use sdn::is_control_port;
 
+use crate::Blueprint;
 use crate::agenda::{Agenda, Kind, What};
-use crate::{Blueprint, Churn};
+use crate::fabric::Fabric;
+use crate::trace::{FlowRecord, ReceiverRecord, Subject};
 
 /// The endpoints of a flow.
-pub(crate) struct FlowState {
-    pub sender: EndpointId,
+struct FlowState {
+    sender: EndpointId,
     /// Its receivers, as a range of indices.
-    pub receivers: Range<usize>,
-    pub churn_random: Random,
+    receivers: Range<usize>,
+    churn_random: Random,
     /// Factories of endpoints that are not built in.
     custom_sender: Option<Factory>,
     custom_receiver: Option<Factory>,
@@ -40,81 +43,29 @@ pub(crate) struct FlowState {
 }
 
 /// A receiver.
-pub(crate) struct ReceiverState {
-    pub flow: FlowId,
+struct ReceiverState {
+    flow: FlowId,
     /// Its number among the flow's receivers.
-    pub number: usize,
-    pub endpoint: EndpointId,
-    pub churn_random: Random,
-}
-
-/// A packet between an endpoint and the state machine of its node.
-pub(crate) enum LocalDelivery {
-    /// To the state machine with this index.
-    ToNode(usize, PacketId),
-    /// To an endpoint.
-    ToEndpoint(EndpointId, PacketId),
+    number: usize,
+    endpoint: EndpointId,
+    churn_random: Random,
 }
 
 /// Endpoints, nodes with a state machine, clocks, and flows.
 pub(crate) struct Hosts {
     endpoints: Vec<EndpointState>,
     pub nodes: Nodes,
-    pub clocks: Clocks,
-    pub flows: Vec<FlowState>,
-    pub receivers: Vec<ReceiverState>,
+    clocks: Clocks,
+    flows: Vec<FlowState>,
+    receivers: Vec<ReceiverState>,
     /// Producers of named data.
-    pub producers: Vec<EndpointId>,
-    /// Packets that stay at their node; they are delivered before time advances.
-    pub local: VecDeque<LocalDelivery>,
+    producers: Vec<EndpointId>,
 }
 
 impl Hosts {
-    pub(crate) fn new(blueprint: &Blueprint) -> Self {
-        Self {
-            endpoints: Vec::new(),
-            nodes: Nodes::new(blueprint),
-            clocks: Clocks::new(blueprint),
-            flows: Vec::new(),
-            receivers: Vec::new(),
-            producers: Vec::new(),
-            local: VecDeque::new(),
-        }
-    }
-
-    /// Adds an endpoint with the clock of its node.
-    pub(crate) fn add(&mut self, mut state: EndpointState) {
-        state.endpoint = self.clocks.wrap(state.address.node, state.endpoint);
-        if !self.clocks.are_right() {
-            state.screen = Time::NEVER;
-        }
-        self.endpoints.push(state);
-    }
-
-    /// Adds a flow whose endpoints were added before.
-    pub(crate) fn add_flow(&mut self, sender: EndpointId, receivers: Range<usize>, churn_random: Random) {
-        let (custom_sender, custom_receiver) = (None, None);
-        self.flows.push(FlowState {
-            sender,
-            receivers,
-            churn_random,
-            custom_sender,
-            custom_receiver,
-            log: None,
-        });
-    }
-
     #[inline]
     pub(crate) fn endpoint(&mut self, endpoint: EndpointId) -> &mut EndpointState {
         &mut self.endpoints[endpoint.index()]
-    }
-
-    pub(crate) fn endpoints(&self) -> &[EndpointState] {
-        &self.endpoints
-    }
-
-    pub(crate) fn endpoints_mut(&mut self) -> &mut [EndpointState] {
-        &mut self.endpoints
     }
 
     /// The endpoint that a `Wake` is for; `None` if it is for the state machine of a node.
@@ -126,15 +77,10 @@ impl Hosts {
     /// Schedules the next `Wake` of an endpoint.
     #[inline]
     pub(crate) fn rearm(&mut self, endpoint: EndpointId, now: Time, agenda: &mut Agenda) {
-        let state = &mut self.endpoints[endpoint.index()];
-        let wake = state.endpoint.wake().max(now);
-        if wake < state.armed && state.active {
-            state.armed = wake;
+        if let Some(wake) = self.endpoints[endpoint.index()].arm(now) {
             agenda.push(wake, What::new(Kind::Wake, endpoint.0));
         }
     }
-
-    // ---- flows
 
     /// The endpoint that sends a flow.
     pub(crate) fn sender_of(&self, flow: FlowId) -> EndpointId {
@@ -146,18 +92,10 @@ impl Hosts {
         self.flows[flow.index()].receivers.clone()
     }
 
-    /// The address of an endpoint.
-    pub(crate) fn address(&self, endpoint: EndpointId) -> Address {
-        self.endpoints[endpoint.index()].address
-    }
-
-    pub(crate) fn is_active(&self, endpoint: EndpointId) -> bool {
-        self.endpoints[endpoint.index()].active
-    }
-
-    /// Whether an endpoint was active before.
-    pub(crate) fn has_started(&self, endpoint: EndpointId) -> bool {
-        self.endpoints[endpoint.index()].started_at.is_some()
+    /// The flow and the endpoint of a receiver.
+    pub(crate) fn receiver(&self, receiver: usize) -> (FlowId, EndpointId) {
+        let state = &self.receivers[receiver];
+        (state.flow, state.endpoint)
     }
 
     /// The receiver of a flow at a node.
@@ -165,136 +103,109 @@ impl Hosts {
         self.receivers_of(flow).find(|&index| self.address(self.receivers[index].endpoint).node == node)
     }
 
-    /// The next start, stop or churn event of a sender.
-    pub(crate) fn flow_turn(&mut self, flow: FlowId, now: Time, blueprint: &Blueprint) -> Turn {
-        let spec = &blueprint.flows[flow.index()];
-        let on = self.is_active(self.sender_of(flow));
-        Turn::new(now, on, spec.stop, spec.churn, &mut self.flows[flow.index()].churn_random)
+    /// Producers of named data.
+    pub(crate) fn producers(&self) -> Vec<EndpointId> {
+        self.producers.clone()
     }
 
-    /// The next join, leave or churn event of a receiver.
-    pub(crate) fn receiver_turn(&mut self, receiver: usize, now: Time, blueprint: &Blueprint) -> Turn {
-        let on = self.is_active(self.receivers[receiver].endpoint);
-        let state = &mut self.receivers[receiver];
-        let spec = &blueprint.flows[state.flow.index()].to[state.number];
-        Turn::new(now, on, spec.stop, spec.churn, &mut state.churn_random)
+    /// The address of an endpoint.
+    pub(crate) fn address(&self, endpoint: EndpointId) -> Address {
+        self.endpoints[endpoint.index()].address()
     }
 
-    // ---- endpoints made again
-
-    fn first_receiver(&self, flow: FlowId) -> Address {
-        let receiver = self.receivers.get(self.receivers_of(flow)).and_then(<[_]>::first);
-        receiver.map_or(Address::default(), |receiver| self.address(receiver.endpoint))
+    pub(crate) fn is_active(&self, endpoint: EndpointId) -> bool {
+        self.endpoints[endpoint.index()].is_active()
     }
 
-    /// A built-in endpoint that sends a flow.
-    pub(crate) fn built_in_sender(&self, flow: FlowId, blueprint: &Blueprint) -> AnyEndpoint {
-        let receiver = self.first_receiver(flow);
-        self.make_sender(flow, receiver, blueprint).expect("the same parameters were accepted before")
+    // ---- clocks
+
+    /// When a packet to an endpoint was sent by true time. `None` if the endpoint does not accept it: it is not active, or the packet
+    /// belongs to an earlier connection.
+    pub(crate) fn sent_at(&self, endpoint: EndpointId, packet: &Packet) -> Option<Time> {
+        let clock = self.clocks.of(packet.source.node)?;
+        self.endpoints[endpoint.index()].sent_by_clock(clock, packet.sent_at)
     }
 
-    /// A built-in endpoint that receives a flow.
-    pub(crate) fn built_in_receiver(&self, receiver: usize, blueprint: &Blueprint) -> AnyEndpoint {
-        let state = &self.receivers[receiver];
-        let sender = self.address(self.sender_of(state.flow));
-        let at = self.address(state.endpoint).node;
-        self.make_receiver(state.flow, sender, at, blueprint)
-            .expect("the same parameters were accepted before")
+    /// The true time of an instant `shown` by the clock of `node`.
+    pub(crate) fn true_time(&self, node: NodeId, shown: Time) -> Time {
+        self.clocks.true_time(node, shown)
     }
 
-    /// A sender of a flow towards `receiver` or the flow's group.
-    pub(crate) fn make_sender(
-        &self,
-        flow: FlowId,
-        receiver: Address,
+    // ---- state machines of nodes
+
+    /// Resets the state machine of a node to its initial state. Returns whether it is to be started.
+    pub(crate) fn reset_node(&mut self, index: usize, blueprint: &Blueprint, fabric: &Fabric) -> bool {
+        let forwarder = self.nodes.fresh_forwarder(index, blueprint);
+        let is_forwarder = forwarder.is_some();
+        if let Some(fresh) = forwarder.or_else(|| self.nodes.fresh_router(index, blueprint)) {
+            self.nodes.replace(index, fresh, &self.clocks);
+        }
+        if is_forwarder {
+            self.nodes.route_names(blueprint, fabric.edges());
+        }
+        is_forwarder
+    }
+
+    /// Stops the controller, or replaces it by one without state that is to be started. Returns its index, or `None` if nothing changes.
+    pub(crate) fn set_controller(
+        &mut self,
+        on: bool,
         blueprint: &Blueprint,
-    ) -> Result<AnyEndpoint, ParamError> {
-        let spec = &blueprint.flows[flow.index()];
-        let attachment = self.nodes.attachment(flow, spec.from, true, blueprint);
-        // the first sender of a flow is made before the flow
-        let log = self.flows.get(flow.index()).and_then(|state| state.log.as_ref());
-        endpoint::make_sender(spec, flow, receiver, attachment, log, blueprint)
+        fabric: &Fabric,
+    ) -> Option<usize> {
+        let index = self.nodes.at(blueprint.sdn.as_ref()?.controller).expect("it was placed");
+        if self.nodes.controls(index) == on {
+            return None;
+        }
+        if on {
+            let controller = self.nodes.make_controller(blueprint, fabric);
+            let controller = controller.expect("the same parameters were accepted before");
+            self.nodes.replace(index, controller, &self.clocks);
+        } else {
+            self.nodes.stop_controller(index);
+        }
+        Some(index)
     }
 
-    /// A receiver of a flow at the node `at` that sends its answers to `sender`.
-    pub(crate) fn make_receiver(
-        &self,
-        flow: FlowId,
-        sender: Address,
-        at: NodeId,
-        blueprint: &Blueprint,
-    ) -> Result<AnyEndpoint, ParamError> {
-        let attachment = self.nodes.attachment(flow, at, false, blueprint);
-        endpoint::make_receiver(&blueprint.flows[flow.index()], sender, attachment)
+    // ---- records
+
+    /// The subjects of endpoints and of state machines of nodes, in the order of their addresses.
+    pub(crate) fn subjects(&self) -> Vec<Subject> {
+        let mut subjects = Vec::new();
+        for (flow, state) in (0u32..).zip(&self.flows) {
+            subjects.push(Subject::Flow(FlowId(flow)));
+            subjects.extend(state.receivers.clone().map(|index| Subject::Receiver(index as u32)));
+        }
+        subjects.extend(self.producers.iter().map(|&producer| Subject::Node(self.address(producer).node)));
+        subjects.extend(self.nodes.places().map(Subject::Node));
+        subjects
     }
 
-    /// Replaces the sender of a flow by a new one. Its parameters were accepted when the world was built.
-    pub(crate) fn remake_sender(&mut self, flow: FlowId, blueprint: &Blueprint) {
-        let (spec, state) = (&blueprint.flows[flow.index()], &self.flows[flow.index()]);
-        let endpoint = match &state.custom_sender {
-            Some(make) => {
-                AnyEndpoint::Custom(make(endpoint::destination(spec, flow, self.first_receiver(flow))))
-            }
-            None => self.built_in_sender(flow, blueprint),
+    /// The totals of the endpoint that sends a flow or is a receiver. Panics for other subjects.
+    pub(crate) fn totals(&self, subject: Subject) -> Totals {
+        let endpoint = match subject {
+            Subject::Flow(flow) => self.sender_of(flow),
+            Subject::Receiver(index) => self.receivers[index as usize].endpoint,
+            Subject::Port(_) | Subject::Node(_) => unreachable!("series of endpoints have endpoints"),
         };
-        let endpoint = self.clocks.wrap(spec.from, endpoint);
-        let sender = state.sender;
-        self.endpoint(sender).endpoint = endpoint;
+        self.endpoints[endpoint.index()].totals()
     }
 
-    /// Replaces a receiver by a new one.
-    pub(crate) fn remake_receiver(&mut self, receiver: usize, blueprint: &Blueprint) {
-        let ReceiverState { flow, endpoint: id, .. } = self.receivers[receiver];
-        let state = &self.flows[flow.index()];
-        let endpoint = match &state.custom_receiver {
-            Some(make) => AnyEndpoint::Custom(make(self.address(state.sender).into())),
-            None => self.built_in_receiver(receiver, blueprint),
-        };
-        let endpoint = self.clocks.wrap(self.address(id).node, endpoint);
-        self.endpoint(id).endpoint = endpoint;
+    /// The records of flows at `now`, with their drops.
+    pub(crate) fn flow_records(&self, now: Time, drops: &[[u64; DropReason::ALL.len()]]) -> Vec<FlowRecord> {
+        let senders = self.flows.iter().map(|flow| &self.endpoints[flow.sender.index()]);
+        senders.zip(drops).map(|(sender, drops)| sender.flow_record(now, *drops)).collect()
     }
 
-    /// Sets the factory of a flow's sender.
-    pub(crate) fn set_custom_sender(&mut self, flow: FlowId, make: Factory, blueprint: &Blueprint) {
-        self.flows[flow.index()].custom_sender = Some(make);
-        self.remake_sender(flow, blueprint);
-    }
-
-    /// Logs the congestion controller of a flow.
-    pub(crate) fn set_log(&mut self, flow: FlowId, log: Log, blueprint: &Blueprint) {
-        self.flows[flow.index()].log = Some(log);
-        self.remake_sender(flow, blueprint);
-    }
-
-    /// Sets the factory of a flow's receivers.
-    pub(crate) fn set_custom_receiver(&mut self, flow: FlowId, make: Factory, blueprint: &Blueprint) {
-        self.flows[flow.index()].custom_receiver = Some(make);
-        self.receivers_of(flow).for_each(|receiver| self.remake_receiver(receiver, blueprint));
+    /// The records of receivers at `now`.
+    pub(crate) fn receiver_records(&self, now: Time) -> Vec<ReceiverRecord> {
+        let endpoints = self.receivers.iter().map(|receiver| &self.endpoints[receiver.endpoint.index()]);
+        endpoints.map(|endpoint| endpoint.receiver_record(now)).collect()
     }
 
     /// Ends the warm-up.
     pub(crate) fn rebase(&mut self, now: Time) {
         self.endpoints.iter_mut().for_each(|state| state.rebase(now));
         self.nodes.rebase();
-    }
-}
-
-/// The next change of an endpoint's activity.
-pub(crate) struct Turn {
-    /// Whether it becomes active.
-    pub on: bool,
-    /// When the change after this one is due.
-    pub next: Time,
-}
-
-impl Turn {
-    /// Active at the start and inactive at `stop`; in between, with churn, the state alternates.
-    fn new(now: Time, was_on: bool, stop: Time, churn: Option<Churn>, random: &mut Random) -> Self {
-        if now >= stop {
-            return Self { on: false, next: Time::NEVER };
-        }
-        let on = churn.is_none() || !was_on;
-        let spell = churn.map(|churn| if on { churn.on } else { churn.off });
-        Self { on, next: spell.map_or(stop, |spell| (now + spell.draw(random)).min(stop)) }
     }
 }

@@ -131,7 +131,7 @@ impl Nodes {
     }
 
     /// A new forwarder for this index, without pending Interests, stored Data and state of its parts; `None` if the node has none.
-    pub(crate) fn fresh_forwarder(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
+    pub(super) fn fresh_forwarder(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
         let spec = blueprint.ndn.as_ref()?;
         let state = self.get(index);
         let old = state.forwarder()?;

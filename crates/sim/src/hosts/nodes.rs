@@ -4,7 +4,7 @@
 //! on these take the slow path.
 
 use contract::{
-    Address, Count, Cx, DropReason, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,
+    Address, Count, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,
     NodeView, Outputs, Packet, ParamError, PortId, PortView, Random, Router, RouterInput, TransitCx,
 };
 use schemes::{AnyRouter, Build};
@@ -24,12 +24,12 @@ use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 
 /// A node's state machine, its random stream and its counters.
 pub(crate) struct NodeState {
-    pub machine: AnyNode,
+    pub(super) machine: AnyNode,
     /// The SDN agent of the node, if it has one.
-    pub agent: Option<Box<NodeAgent>>,
+    pub(super) agent: Option<Box<NodeAgent>>,
     /// Whether it observes packets that are offered to a queue, see [`AnyNode::observes_offers`].
     observes_offers: bool,
-    pub address: Address,
+    pub(super) address: Address,
     /// When its pending `Wake` is due, and an earlier requested one that comes later; all others are stale. The second is needed because a
     /// part with frequent short deadlines does not move the router's own deadline.
     armed: Time,
@@ -43,7 +43,7 @@ pub(crate) struct NodeState {
 
 impl NodeState {
     /// The state of a node. Its random stream is that of the node called `name`.
-    pub(crate) fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
+    fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
         Self {
             machine,
             agent: None,
@@ -82,7 +82,7 @@ impl NodeState {
 
     /// When the node's state machine or its agent is to be called next.
     #[inline]
-    pub(crate) fn wake(&self) -> Time {
+    fn wake(&self) -> Time {
         let wake = self.machine.wake();
         match &self.agent {
             None => wake,
@@ -134,7 +134,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 impl Nodes {
     /// No state machines. They are added before endpoints, but numbered after them.
-    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+    pub(super) fn new(blueprint: &Blueprint) -> Self {
         let mut nodes = Self { first: crate::build::endpoints(blueprint) as u32, ..Self::default() };
         if blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some() {
             nodes.at = vec![NONE; blueprint.nodes.len()];
@@ -144,7 +144,7 @@ impl Nodes {
     }
 
     /// Adds the state machines of all nodes.
-    pub(crate) fn place(
+    pub(super) fn place(
         &mut self,
         blueprint: &Blueprint,
         fabric: &mut Fabric,
@@ -207,7 +207,7 @@ impl Nodes {
     }
 
     /// A new router or resolver for this index; `None` if the node is neither.
-    pub(crate) fn fresh_router(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
+    pub(super) fn fresh_router(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
         let spec = blueprint.icn.as_ref()?;
         let resolver = self.address(spec.resolver).expect("it was placed with the routers");
         match self.all[index].machine.plain() {
@@ -220,6 +220,22 @@ impl Nodes {
         }
     }
 
+    /// Replaces the state machine with this index by one in its initial state.
+    pub(super) fn replace(&mut self, index: usize, machine: AnyNode, clocks: &Clocks) {
+        let state = &mut self.all[index];
+        state.machine = clocks.wrap(state.address.node, machine);
+    }
+
+    /// Whether the state machine with this index is a controller that runs.
+    pub(super) fn controls(&self, index: usize) -> bool {
+        matches!(self.all[index].machine.plain(), AnyNode::Controller(Some(_)))
+    }
+
+    /// Stops the controller, which has this index.
+    pub(super) fn stop_controller(&mut self, index: usize) {
+        self.all[index].machine = AnyNode::Controller(None);
+    }
+
     /// The index of the state machine at `node`.
     #[inline]
     pub(crate) fn at(&self, node: NodeId) -> Option<usize> {
@@ -229,6 +245,22 @@ impl Nodes {
     /// The address of the state machine at `node`.
     pub(crate) fn address(&self, node: NodeId) -> Option<Address> {
         self.at(node).map(|index| self.all[index].address)
+    }
+
+    /// The address of the state machine with this index.
+    pub(crate) fn address_at(&self, index: usize) -> Address {
+        self.all[index].address
+    }
+
+    /// The node of the state machine with this index.
+    #[inline]
+    pub(crate) fn node(&self, index: usize) -> NodeId {
+        self.all[index].address.node
+    }
+
+    /// Whether the deadline of a state machine has come. It may have moved since the `Wake` was scheduled.
+    pub(crate) fn is_due(&self, index: usize, now: Time) -> bool {
+        self.all[index].wake() <= now
     }
 
     #[inline]
@@ -246,7 +278,7 @@ impl Nodes {
     }
 
     /// The nodes of the state machines, in the order of their addresses.
-    pub(crate) fn places(&self) -> impl Iterator<Item = NodeId> + '_ {
+    pub(super) fn places(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.all.iter().map(|state| state.address.node)
     }
 
@@ -302,7 +334,7 @@ impl Nodes {
         }
     }
 
-    /// Shows a packet that leaves a queue to the node of the queue.
+    /// Shows a packet that leaves a queue to the node of the queue, which may mark it.
     pub(crate) fn observe_departure(
         &mut self,
         port: PortId,
@@ -314,10 +346,14 @@ impl Nodes {
     ) {
         let Some(index) = self.at(fabric.owner(port)) else { return };
         let view = fabric.view(port, now);
+        let before = packet.ecn;
         let state = &mut self.all[index];
         let mut at = TransitCx { now, port, random: &mut state.random };
         state.machine.on_dequeue(packet, &view, waited, &mut at);
         self.rearm(index, now, agenda);
+        if before != packet.ecn && packet.ecn == Ecn::Marked {
+            fabric.port(port).count_marks(1);
+        }
     }
 
     // ---- deadlines
@@ -362,7 +398,7 @@ impl Nodes {
     }
 
     /// Ends the warm-up.
-    pub(crate) fn rebase(&mut self) {
+    pub(super) fn rebase(&mut self) {
         for node in &mut self.all {
             node.base = (node.sent, node.meter.clone(), node.machine.counters().unwrap_or_default());
             if let AnyNode::Forwarder(forwarder) = node.machine.plain_mut() {
@@ -382,7 +418,7 @@ impl Nodes {
                 sent_packets: node.sent.packets - sent.packets,
                 sent_bytes: node.sent.bytes - sent.bytes,
                 forwarded_packets: node.sent.forwarded - sent.forwarded,
-                meter: crate::accounts::subtract_meter(&node.meter, meter),
+                meter: node.meter.since(meter),
                 ndn: node.machine.counters().map(|now| now.since(counters)),
             }
         };

@@ -18,7 +18,7 @@ use crate::fabric::{Edge, Fabric, NO_FLOW};
 use crate::{Blueprint, FlowKind, Limit, SdnSpec};
 
 /// The agent of a node, with the node's clock if that is not exact.
-pub(crate) struct NodeAgent {
+pub(super) struct NodeAgent {
     pub(super) machine: Agent,
     clock: Option<Clock>,
 }
@@ -101,7 +101,7 @@ impl Nodes {
     }
 
     /// A controller with its configuration and without state.
-    pub(crate) fn make_controller(
+    pub(super) fn make_controller(
         &self,
         blueprint: &Blueprint,
         fabric: &Fabric,

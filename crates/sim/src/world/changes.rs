@@ -1,6 +1,6 @@
 //! Changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
 
-use contract::{DropReason, EndpointId, FlowId, Input, LinkId, LinkLaw, NodeId, PortId, RouterInput};
+use contract::{DropReason, EndpointId, FlowId, Input, LinkId, LinkLaw, NodeId, PortId};
 use stack::log::Log;
 use units::Rate;
 
@@ -8,7 +8,7 @@ use super::World;
 use crate::Change;
 use crate::agenda::{Kind, What};
 use crate::fabric::{Offer, both};
-use crate::hosts::{AnyNode, Factory};
+use crate::hosts::Factory;
 use crate::trace::Subject;
 
 impl World {
@@ -77,7 +77,7 @@ impl World {
             Change::Mode(flow, mode) => {
                 self.tell(self.hosts.sender_of(flow), Input::Mode(&mode));
                 for receiver in self.hosts.receivers_of(flow) {
-                    self.tell(self.hosts.receivers[receiver].endpoint, Input::Mode(&mode));
+                    self.tell(self.hosts.receiver(receiver).1, Input::Mode(&mode));
                 }
             }
         }
@@ -88,18 +88,8 @@ impl World {
         if self.hosts.is_active(sender) {
             return;
         }
-        if self.hosts.has_started(sender) {
-            self.hosts.remake_sender(flow, &self.blueprint);
-            // a new sender numbers its packets from 0, so its receivers restart as well
-            self.hosts.endpoint(sender).begin_epoch(self.now);
-            for receiver in self.hosts.receivers_of(flow) {
-                let endpoint = self.hosts.receivers[receiver].endpoint;
-                self.hosts.endpoint(endpoint).begin_epoch(self.now);
-                if self.hosts.is_active(endpoint) {
-                    self.hosts.remake_receiver(receiver, &self.blueprint);
-                    self.tell(endpoint, Input::Start);
-                }
-            }
+        for receiver in self.hosts.restart(flow, self.now, &self.blueprint) {
+            self.tell(receiver, Input::Start);
         }
         self.activate(sender);
     }
@@ -109,19 +99,16 @@ impl World {
     }
 
     fn join(&mut self, receiver: usize) {
-        let (endpoint, flow) = (self.hosts.receivers[receiver].endpoint, self.hosts.receivers[receiver].flow);
-        if self.hosts.is_active(endpoint) {
+        if !self.hosts.admit(receiver, &self.blueprint) {
             return;
         }
-        if self.hosts.has_started(endpoint) {
-            self.hosts.remake_receiver(receiver, &self.blueprint);
-        }
+        let (flow, endpoint) = self.hosts.receiver(receiver);
         self.fabric.join(flow, endpoint, self.hosts.address(endpoint).node);
         self.activate(endpoint);
     }
 
     fn leave(&mut self, receiver: usize) {
-        let (endpoint, flow) = (self.hosts.receivers[receiver].endpoint, self.hosts.receivers[receiver].flow);
+        let (flow, endpoint) = self.hosts.receiver(receiver);
         self.deactivate(endpoint);
         self.fabric.leave(flow, endpoint, self.hosts.address(endpoint).node);
     }
@@ -166,7 +153,7 @@ impl World {
     /// Gives an input to an active endpoint.
     fn tell(&mut self, endpoint: EndpointId, input: Input<'_>) {
         let state = self.hosts.endpoint(endpoint);
-        if state.active {
+        if state.is_active() {
             state.handle(self.now, input, &mut self.out);
             self.after(endpoint);
             self.deliver_local();
@@ -204,32 +191,17 @@ impl World {
     pub(super) fn reset_node(&mut self, node: NodeId) {
         let Some(index) = self.hosts.nodes.at(node) else { return };
         self.forget_orders(index);
-        if let Some(fresh) = self.hosts.nodes.fresh_forwarder(index, &self.blueprint) {
-            self.hosts.nodes.get_mut(index).machine = self.hosts.clocks.wrap(node, fresh);
-            self.hosts.nodes.route_names(&self.blueprint, self.fabric.edges());
+        if self.hosts.reset_node(index, &self.blueprint, &self.fabric) {
             self.start_node(index);
-        } else if let Some(fresh) = self.hosts.nodes.fresh_router(index, &self.blueprint) {
-            self.hosts.nodes.get_mut(index).machine = self.hosts.clocks.wrap(node, fresh);
         }
     }
 
     /// Stops the controller, or starts it without state.
     fn set_controller(&mut self, on: bool) {
-        let Some(node) = self.blueprint.sdn.as_ref().map(|sdn| sdn.controller) else { return };
-        let index = self.hosts.nodes.at(node).expect("it was placed");
-        let state = self.hosts.nodes.get_mut(index);
-        if matches!(state.machine.plain(), AnyNode::Controller(Some(_))) == on {
-            return;
-        }
+        let Some(index) = self.hosts.set_controller(on, &self.blueprint, &self.fabric) else { return };
         self.note(index, if on { "controller_started" } else { "controller_stopped" }, 0.0);
-        if !on {
-            self.hosts.nodes.get_mut(index).machine = AnyNode::Controller(None);
-            return;
+        if on {
+            self.start_node(index);
         }
-        let controller = self.hosts.nodes.make_controller(&self.blueprint, &self.fabric);
-        let controller = controller.expect("the same parameters were accepted before");
-        self.hosts.nodes.get_mut(index).machine = self.hosts.clocks.wrap(node, controller);
-        self.run_node(index, RouterInput::Start);
-        self.after_node(index);
     }
 }

@@ -144,8 +144,8 @@ impl World {
 
     /// The addresses of a flow's sender and receivers.
     pub fn ends(&self, flow: FlowId) -> (Address, Vec<Address>) {
-        let receivers = &self.hosts.receivers[self.hosts.receivers_of(flow)];
-        let addresses = receivers.iter().map(|receiver| self.hosts.address(receiver.endpoint)).collect();
+        let receivers = self.hosts.receivers_of(flow).map(|receiver| self.hosts.receiver(receiver).1);
+        let addresses = receivers.map(|endpoint| self.hosts.address(endpoint)).collect();
         (self.hosts.address(self.hosts.sender_of(flow)), addresses)
     }
 
@@ -157,7 +157,7 @@ impl World {
     /// A packet of a real program enters the network now at the endpoint `from`, for an endpoint or a group.
     pub fn inject_external(&mut self, from: Address, to: Destination, ecn: Ecn, bytes: &[u8]) {
         let packet = Packet {
-            flow: self.hosts.endpoint(from.endpoint).flow,
+            flow: self.hosts.endpoint(from.endpoint).flow(),
             size_bytes: bytes.len() as u32,
             source: from,
             to,
@@ -199,25 +199,19 @@ impl World {
     /// Reports counts, probes, deliveries or completion for an endpoint that runs in the driver. `at` may be slightly in the past.
     pub fn report_for(&mut self, endpoint: EndpointId, at: Time, report: impl FnOnce(&mut Cx<'_>)) {
         let at = at.min(self.now);
-        report(&mut self.hosts.endpoint(endpoint).cx(at, &mut self.out));
+        self.hosts.endpoint(endpoint).report(at, &mut self.out, report);
         self.after(endpoint);
     }
 
     /// Adds the counts of an endpoint that runs in the driver since the last call.
     pub fn add_meter(&mut self, endpoint: EndpointId, more: &Meter) {
-        self.hosts.endpoint(endpoint).meter.add(more);
+        self.hosts.endpoint(endpoint).add_meter(more);
     }
 
     /// A built-in endpoint in its initial state and its random stream. The driver runs it, while a [`World::custom_sender`] or
     /// [`World::custom_receiver`] replaces it in the world.
     pub fn detached_endpoint(&self, endpoint: EndpointId) -> (Box<dyn Endpoint + Send>, Random) {
-        let state = &self.hosts.endpoints()[endpoint.index()];
-        let receiver = self.hosts.receivers.iter().position(|receiver| receiver.endpoint == endpoint);
-        let detached = match receiver {
-            Some(receiver) => self.hosts.built_in_receiver(receiver, &self.blueprint),
-            None => self.hosts.built_in_sender(state.flow, &self.blueprint),
-        };
-        (Box::new(self.hosts.clocks.wrap(state.address.node, detached)), state.random.clone())
+        self.hosts.detached(endpoint, &self.blueprint)
     }
 
     /// Begins captures and logs. Call it before the run.

@@ -13,7 +13,7 @@ impl World {
     #[cold]
     pub(super) fn execute_orders(&mut self, index: usize) {
         for order in std::mem::take(&mut self.out.orders) {
-            let node = self.hosts.nodes.get(index).address.node;
+            let node = self.hosts.nodes.node(index);
             let own = |world: &Self, port: PortId| {
                 world.fabric.owns(node, port) && !is_control_port(&world.blueprint, port)
             };
@@ -38,7 +38,7 @@ impl World {
 
     /// Undoes the orders of a node that loses its state: next hops, routes, queues and rate limits are again as configured.
     pub(super) fn forget_orders(&mut self, index: usize) {
-        let node = self.hosts.nodes.get(index).address.node;
+        let node = self.hosts.nodes.node(index);
         for order in self.hosts.nodes.get_mut(index).forget_orders() {
             match order {
                 // the forwarder is replaced, with its next hops
@@ -64,7 +64,7 @@ impl World {
     }
 
     fn order_route(&mut self, index: usize, to: NodeId, via: PortId) {
-        let at = self.hosts.nodes.get(index).address.node;
+        let at = self.hosts.nodes.node(index);
         let before = self.fabric.next_hop(at, to, NO_FLOW);
         let via = self.fabric.edges()[via.index()].to;
         self.fabric.pin(RouteSpec { at, to, via });
@@ -87,7 +87,7 @@ impl World {
     /// Records an event at a node.
     pub(super) fn note(&mut self, index: usize, name: &'static str, value: f64) {
         if self.out.notes.events {
-            let from = self.hosts.nodes.get(index).address;
+            let from = self.hosts.nodes.address_at(index);
             self.out.notes.pending.push(Note { at: self.now, from, name, value, event: true });
             self.accounts.take_notes(self.now, &mut self.out.notes);
         }
@@ -132,11 +132,12 @@ mod tests {
 
     fn order(world: &mut World, number: u64, order: Order) {
         let index = world.hosts.nodes.at(NodeId(0)).expect("it has an agent");
+        let agent = world.hosts.nodes.address(NodeId(0)).expect("it has an agent");
         let packet = Packet {
             flow: FlowId(u32::MAX),
             size_bytes: 100,
             source: Address::default(),
-            to: world.hosts.nodes.get(index).address.into(),
+            to: agent.into(),
             sent_at: Time::ZERO,
             label: Label([number, 0, 0, 0]),
             header: Header::Control(Control::Order(order)),

@@ -1,6 +1,6 @@
 //! Changes of a link during the run: rate, delay, up or down.
 
-use contract::PacketId;
+use contract::{PacketId, QueueDiscipline};
 use units::{Bytes, Carry, Duration, Rate, Time};
 
 use super::{Offer, Port};
@@ -111,9 +111,12 @@ impl Port {
         self.transmitter.busy_until = now;
         self.transmitter.last_arrive = now;
         self.armed = Time::NEVER;
-        if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.take()) {
-            self.counters.take_back_sent(slot.size_bytes);
-            lost.push(slot.packet);
+        if let Some(discipline) = &mut self.discipline {
+            if let Some(slot) = discipline.serving.take() {
+                self.counters.take_back_sent(slot.size_bytes);
+                lost.push(slot.packet);
+            }
+            lost.extend(discipline.queue.drain());
         }
         lost
     }

@@ -23,19 +23,19 @@ impl Default for Shown {
     }
 }
 
-/// The next step of reporting departures from a plain FIFO.
-pub(crate) enum Departure {
-    /// Report this packet, whose transmission has started.
-    Show(PacketId),
-    /// Schedule a `Depart` at this time, when the next one starts.
-    Wait(Time),
-    /// Nothing waits, or its event is pending.
-    Done,
+/// The start of the next transmission that a router has not seen.
+pub(in crate::fabric) enum NextStart {
+    /// The transmission of this packet has started.
+    Past(PacketId),
+    /// It starts at this time, for which no event is pending yet.
+    Due(Time),
+    /// Nothing waits, or the event is pending.
+    Nothing,
 }
 
 impl Port {
     /// Whether the departure event that is due now is the pending one. It is not if the rate changed meanwhile.
-    pub(crate) fn departure_due(&mut self, now: Time) -> bool {
+    pub(in crate::fabric) fn departure_due(&mut self, now: Time) -> bool {
         match self.cold.observers.departures.as_mut() {
             Some(shown) if shown.armed == now => {
                 shown.armed = Time::NEVER;
@@ -53,23 +53,23 @@ impl Port {
         }
     }
 
-    /// The next packet to report, or when the next one starts. Call it until it returns no `Show`.
-    pub(crate) fn next_departure(&mut self, now: Time) -> Departure {
-        let Some(shown) = self.cold.observers.departures.as_mut() else { return Departure::Done };
+    /// The next packet to report, or when the next one starts. Call it until it returns no `Past`.
+    pub(in crate::fabric) fn next_departure(&mut self, now: Time) -> NextStart {
+        let Some(shown) = self.cold.observers.departures.as_mut() else { return NextStart::Nothing };
         // packets that a failing link lost were not sent
         shown.left = shown.left.min(self.ring.len() as u32);
         if shown.left == 0 {
-            return Departure::Done;
+            return NextStart::Nothing;
         }
         let slot = self.ring.at(self.ring.tail.wrapping_sub(shown.left));
         if slot.start <= now {
             shown.left -= 1;
-            return Departure::Show(slot.packet);
+            return NextStart::Past(slot.packet);
         }
         if shown.armed == slot.start {
-            return Departure::Done;
+            return NextStart::Nothing;
         }
         shown.armed = slot.start;
-        Departure::Wait(slot.start)
+        NextStart::Due(slot.start)
     }
 }

@@ -1,0 +1,102 @@
+//! Ports with a queue discipline, which decides at each departure.
+
+use contract::{Arena, DropReason, PacketCx, PacketId, QueueDiscipline, Random};
+use stack::queue::{AnyQueue, RoundRobin};
+use units::{Rate, Time};
+
+use super::{Offer, Port};
+use crate::PortSpec;
+use crate::fabric::ring::Slot;
+
+/// Any queue except a plain FIFO.
+pub(in crate::fabric) struct Discipline {
+    pub(super) queue: AnyQueue,
+    random: Random,
+    /// Drops from inside the queue, which the engine takes.
+    dropped: Vec<(PacketId, DropReason)>,
+    /// The packet in transmission.
+    pub(super) serving: Option<Slot>,
+    /// The backlog integral is computed up to this time.
+    counted_to: Time,
+}
+
+impl Discipline {
+    /// The empty queue of a port, with the random stream of `path`; `None` for a plain FIFO.
+    pub(in crate::fabric) fn of(
+        spec: &PortSpec,
+        seed: u64,
+        path: &str,
+        class_of_flow: &[u8],
+    ) -> Option<Box<Self>> {
+        let (limit, weights) = (spec.queue.limit(), &spec.queue.class_weights);
+        let queue = match &spec.queue.discipline {
+            Some(discipline) => discipline.build(limit),
+            None if weights.is_empty() => return None,
+            None => AnyQueue::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit)),
+        };
+        let random = Random::new(seed, path, "queue");
+        Some(Box::new(Self { queue, random, dropped: Vec::new(), serving: None, counted_to: Time::ZERO }))
+    }
+}
+
+impl Port {
+    /// Calls `act` with the queue discipline. The second part of the result is the packets that the discipline dropped from inside, which
+    /// are counted.
+    pub(in crate::fabric) fn with_discipline<T>(
+        &mut self,
+        now: Time,
+        arena: &mut Arena,
+        act: impl FnOnce(&mut AnyQueue, &mut PacketCx<'_>) -> T,
+    ) -> (T, Vec<(PacketId, DropReason)>) {
+        self.count_backlog(now);
+        let rate = self.rate();
+        let discipline = self.discipline.as_mut().expect("the port has a discipline");
+        let mut cx = PacketCx {
+            now,
+            rate,
+            random: &mut discipline.random,
+            arena,
+            dropped: &mut discipline.dropped,
+            marked: 0,
+        };
+        let result = act(&mut discipline.queue, &mut cx);
+        let (marked, dropped) = (cx.marked, std::mem::take(&mut discipline.dropped));
+        self.count_marks(marked);
+        dropped.iter().for_each(|(_, why)| self.count_drop(*why));
+        (result, dropped)
+    }
+
+    /// Whether the discipline may start a transmission.
+    pub(in crate::fabric) fn is_idle(&self) -> bool {
+        self.discipline.as_ref().is_some_and(|d| d.serving.is_none())
+            && self.paths.up
+            && self.transmitter.rate != Rate::ZERO
+    }
+
+    /// Starts the transmission of `packet`, which the discipline returned. Returns when the `Depart` is due.
+    pub(in crate::fabric) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
+        let depart = self.transmitter.begin(now, u64::from(size_bytes));
+        self.counters.count_sent(u64::from(size_bytes));
+        let slot = Slot { packet, size_bytes, start: now, depart, arrive: depart + self.transmitter.delay };
+        self.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);
+        depart
+    }
+
+    /// Ends the transmission that is due now: the packet is on the link. `None` if there is none.
+    pub(in crate::fabric) fn finish_serving(&mut self, now: Time) -> Option<Offer> {
+        let discipline = self.discipline.as_mut()?;
+        let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
+        let arrive = self.transmitter.arrival(now);
+        *self.ring.claim() = Slot { arrive, ..slot };
+        self.ring.waiting = self.ring.tail;
+        Some(self.arm())
+    }
+
+    /// Updates the backlog integral of the discipline.
+    pub(in crate::fabric) fn count_backlog(&mut self, now: Time) {
+        let Some(discipline) = self.discipline.as_mut() else { return };
+        let span = now - std::mem::replace(&mut discipline.counted_to, now);
+        let backlog = discipline.queue.backlog();
+        self.counters.count_backlog(span, backlog);
+    }
+}

@@ -1,0 +1,167 @@
+//! Packets at queues: the fast path of offers to a plain FIFO, and the slow path of ports with a queue discipline, with a router that
+//! observes them, or without a link that is up.
+
+use contract::{Arena, DropReason, Ecn, Packet, PacketId, PortId, QueueDiscipline, Verdict};
+use units::{Duration, Time};
+
+use super::Fabric;
+use super::port::{NextStart, Offer};
+
+/// The result of an offer on the slow path.
+pub(crate) enum SlowOffer {
+    /// The plain FIFO accepted or dropped the packet, or the link is down.
+    Fifo(Offer),
+    /// The port has a discipline. It dropped packets from inside the queue, and the offered packet if there is a reason.
+    Discipline { dropped: Vec<(PacketId, DropReason)>, refused: Option<DropReason> },
+}
+
+/// A transmission that a port with a discipline starts.
+pub(crate) struct Service {
+    pub packet: PacketId,
+    /// When the `Depart` is due.
+    pub depart: Time,
+    /// How long the packet has waited, if the router of the port observes departures.
+    pub observed: Option<Duration>,
+}
+
+/// What a `Depart` stands for.
+pub(crate) enum Due {
+    /// It is stale.
+    Nothing,
+    /// An observed FIFO starts a transmission.
+    Start,
+    /// A port with a discipline has put a packet on the link.
+    End(Offer),
+}
+
+/// The next step of reporting departures from a plain FIFO.
+pub(crate) enum Departure {
+    /// Report this packet, whose transmission has started, and how long it waited.
+    Show(PacketId, Duration),
+    /// Schedule a `Depart` at this time, when the next one starts.
+    Wait(Time),
+    /// Nothing waits, or its event is pending.
+    Done,
+}
+
+impl Fabric {
+    /// Offers a packet to the plain FIFO of a port. `None` if the port takes the slow path: it is down, has a discipline, or is observed.
+    #[inline(always)]
+    pub(crate) fn offer(
+        &mut self,
+        port: PortId,
+        id: PacketId,
+        packet: &mut Packet,
+        now: Time,
+    ) -> Option<Offer> {
+        if self.ports[port.index()].takes_fast_path() {
+            Some(self.enqueue(port, id, packet, now))
+        } else {
+            None
+        }
+    }
+
+    /// Offers a packet to the FIFO of a port that is up and has no discipline.
+    #[inline(always)]
+    fn enqueue(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
+        let queue = &mut self.ports[port.index()];
+        let mut mark = false;
+        let offer = queue.offer(now, id, packet.size_bytes, &mut mark);
+        if mark && packet.ecn == Ecn::Capable {
+            packet.ecn = Ecn::Marked;
+            queue.count_marks(1);
+        }
+        offer
+    }
+
+    /// Offers a packet on the slow path.
+    #[cold]
+    pub(crate) fn offer_slowly(
+        &mut self,
+        port: PortId,
+        id: PacketId,
+        arena: &mut Arena,
+        now: Time,
+    ) -> SlowOffer {
+        let state = &mut self.ports[port.index()];
+        let (is_up, is_fifo, queued) = (state.is_up(), state.is_fifo(), state.queued());
+        if state.observes_departures() {
+            self.note_enqueue(id, now);
+        }
+        if is_up && is_fifo {
+            let offer = self.enqueue(port, id, arena.get_mut(id), now);
+            self.ports[port.index()].count_unshown(queued);
+            return SlowOffer::Fifo(offer);
+        }
+        let state = &mut self.ports[port.index()];
+        state.count_offer();
+        if !is_up {
+            return SlowOffer::Fifo(state.refuse(DropReason::LinkDown));
+        }
+        let (verdict, dropped) = state.with_discipline(now, arena, |queue, cx| queue.enqueue(id, cx));
+        let refused = match verdict {
+            Verdict::Pass => None,
+            Verdict::Mark => {
+                arena.get_mut(id).ecn = Ecn::Marked;
+                state.count_marks(1);
+                None
+            }
+            Verdict::Drop(why) => {
+                state.count_drop(why);
+                Some(why)
+            }
+        };
+        SlowOffer::Discipline { dropped, refused }
+    }
+
+    /// Starts the next transmission of an idle port with a discipline. Returns the packets that the discipline dropped from inside the
+    /// queue, and the transmission if there is one.
+    pub(crate) fn serve(
+        &mut self,
+        port: PortId,
+        arena: &mut Arena,
+        now: Time,
+    ) -> (Vec<(PacketId, DropReason)>, Option<Service>) {
+        let state = &mut self.ports[port.index()];
+        if !state.is_idle() {
+            return (Vec::new(), None);
+        }
+        let (next, dropped) = state.with_discipline(now, arena, |queue, cx| queue.dequeue(cx));
+        let Some(packet) = next else { return (dropped, None) };
+        let depart = state.serve(now, packet, arena.get(packet).size_bytes);
+        let observed = state.observes_departures();
+        let observed = observed.then(|| self.waited(packet, now));
+        (dropped, Some(Service { packet, depart, observed }))
+    }
+
+    /// Handles the `Depart` of a port.
+    pub(crate) fn depart(&mut self, port: PortId, now: Time) -> Due {
+        let state = &mut self.ports[port.index()];
+        if state.is_fifo() {
+            return if state.departure_due(now) { Due::Start } else { Due::Nothing };
+        }
+        state.finish_serving(now).map_or(Due::Nothing, Due::End)
+    }
+
+    /// The next departure of an observed FIFO to report, or when the next one starts. Call it until it returns no `Show`.
+    pub(crate) fn next_departure(&mut self, port: PortId, now: Time) -> Departure {
+        match self.ports[port.index()].next_departure(now) {
+            NextStart::Past(id) => Departure::Show(id, self.waited(id, now)),
+            NextStart::Due(start) => Departure::Wait(start),
+            NextStart::Nothing => Departure::Done,
+        }
+    }
+
+    /// Records when a packet was offered to a queue whose departures are observed.
+    fn note_enqueue(&mut self, id: PacketId, now: Time) {
+        if self.queued_at.len() <= id.index() {
+            self.queued_at.resize(id.index() + 1, Time::ZERO);
+        }
+        self.queued_at[id.index()] = now;
+    }
+
+    /// How long a packet has waited in a queue whose departures are observed.
+    fn waited(&self, id: PacketId, now: Time) -> Duration {
+        now - self.queued_at[id.index()]
+    }
+}

@@ -1,0 +1,156 @@
+//! Endpoints and state machines of nodes: their inputs, outputs and deadlines.
+
+use contract::{DropReason, EndpointId, Header, Input, PacketId, RouterInput};
+
+use super::{LocalDelivery, World};
+use crate::agenda::What;
+use crate::trace::Subject;
+
+impl World {
+    pub(super) fn on_wake(&mut self, what: What) {
+        let Some(state) = self.hosts.woken(what) else { return self.on_node_wake(what) };
+        if !state.take_wake(self.now) {
+            return;
+        }
+        let endpoint = EndpointId(what.index() as u32);
+        if !state.is_due(self.now) {
+            // the deadline moved since: it is checked when it comes
+            return self.hosts.rearm(endpoint, self.now, &mut self.agenda);
+        }
+        state.handle(self.now, Input::Timer, &mut self.out);
+        self.accounts.count_event(self.now, what);
+        self.after(endpoint);
+        if !self.local.is_empty() {
+            self.deliver_local();
+        }
+    }
+
+    /// Sends the outputs of an endpoint and schedules its next wake. It is inlined everywhere, because a call costs time in the path of
+    /// every packet.
+    #[inline(always)]
+    pub(super) fn after(&mut self, endpoint: EndpointId) {
+        self.accounts.take_notes(self.now, &mut self.out.notes);
+        if !self.out.outbox.is_empty() {
+            self.send_outbox(endpoint);
+        }
+        self.hosts.rearm(endpoint, self.now, &mut self.agenda);
+    }
+
+    #[inline]
+    fn send_outbox(&mut self, endpoint: EndpointId) {
+        let node = self.hosts.address(endpoint).node;
+        for i in 0..self.out.outbox.len() {
+            let id = self.out.outbox[i];
+            let packet = self.out.arena.get(id);
+            let (to, size) = (packet.to, packet.size_bytes);
+            self.hosts.endpoint(endpoint).count_sent(size);
+            self.accounts.count_sent();
+            match to.as_group() {
+                None => self.forward(node, id),
+                Some(group) => self.replicate(node, group, id),
+            }
+        }
+        self.out.outbox.clear();
+    }
+
+    // ---- state machines of nodes
+
+    /// Starts the state machines of all nodes and the producers of named data.
+    pub(super) fn start_nodes(&mut self) {
+        for index in 0..self.hosts.nodes.len() {
+            self.start_node(index);
+        }
+        for producer in self.hosts.producers() {
+            self.activate(producer);
+        }
+    }
+
+    pub(super) fn start_node(&mut self, index: usize) {
+        self.run_node(index, RouterInput::Start);
+        self.after_node(index);
+    }
+
+    #[inline]
+    pub(super) fn run_node(&mut self, index: usize, input: RouterInput<'_>) -> Option<DropReason> {
+        self.hosts.nodes.run(index, input, self.now, &mut self.fabric, &mut self.out)
+    }
+
+    /// Handles the `Wake` of a node.
+    #[cold]
+    fn on_node_wake(&mut self, what: What) {
+        let Some(index) = self.hosts.nodes.woken(what, self.now) else { return };
+        if !self.hosts.nodes.is_due(index, self.now) {
+            return self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
+        }
+        self.run_node(index, RouterInput::Timer);
+        self.accounts.count_event(self.now, what);
+        self.after_node(index);
+        self.deliver_local();
+    }
+
+    /// Sends the outputs of a node and schedules its next wake.
+    pub(super) fn after_node(&mut self, index: usize) {
+        self.accounts.take_notes(self.now, &mut self.out.notes);
+        for i in 0..self.out.forwards.len() {
+            let (id, port) = self.out.forwards[i];
+            // packets of the node itself may have a given port, too
+            if self.hosts.nodes.get_mut(index).count_forward(self.out.arena.get(id)) {
+                self.accounts.count_sent();
+            } else {
+                self.accounts.count_copied(1);
+            }
+            self.offer(port, id);
+        }
+        self.out.forwards.clear();
+        for i in 0..self.out.deliveries.len() {
+            let (id, endpoint) = self.out.deliveries[i];
+            self.accounts.count_copied(1);
+            self.local.push_back(LocalDelivery::ToEndpoint(endpoint, id));
+        }
+        self.out.deliveries.clear();
+        let node = self.hosts.nodes.node(index);
+        for i in 0..self.out.outbox.len() {
+            let id = self.out.outbox[i];
+            self.hosts.nodes.get_mut(index).count_sent(self.out.arena.get(id));
+            self.accounts.count_sent();
+            self.forward(node, id);
+        }
+        self.out.outbox.clear();
+        if !self.out.orders.is_empty() {
+            self.execute_orders(index);
+        }
+        self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
+    }
+
+    /// Delivers packets between endpoints and the state machine of the same node, until there are none.
+    pub(super) fn deliver_local(&mut self) {
+        while let Some(next) = self.local.pop_front() {
+            match next {
+                LocalDelivery::ToNode(index, id) => {
+                    let packet = *self.out.arena.get(id);
+                    let fate = self.run_node(index, RouterInput::Local(&packet));
+                    let node = self.hosts.nodes.node(index);
+                    self.consume(id, fate, node);
+                    self.after_node(index);
+                }
+                LocalDelivery::ToEndpoint(endpoint, id) => self.deliver_from_node(endpoint, id),
+            }
+        }
+    }
+
+    fn deliver_from_node(&mut self, endpoint: EndpointId, id: PacketId) {
+        let node = self.hosts.address(endpoint).node;
+        if !self.hosts.is_active(endpoint) {
+            return self.drop(id, DropReason::NotListening, Subject::Node(node));
+        }
+        let packet = *self.out.arena.get(id);
+        self.consume(id, None, node);
+        let sent_at = self.hosts.true_time(packet.source.node, packet.sent_at);
+        let state = self.hosts.endpoint(endpoint);
+        if matches!(packet.header, Header::Nack(_)) {
+            state.count_refused(packet.size_bytes);
+        }
+        state.receive(self.now, &packet, sent_at, &mut self.out);
+        self.after(endpoint);
+    }
+}

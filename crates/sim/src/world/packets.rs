@@ -1,0 +1,198 @@
+//! The path of a packet through the network: arrival at a node, next hop, copies for the branches of a tree, delivery, drop.
+
+use contract::{DropReason, EndpointId, GroupId, Header, NodeId, PacketId, PortId, RouterInput};
+
+use super::{LocalDelivery, World};
+use crate::agenda::What;
+use crate::fabric::{LinkEffect, reverse};
+use crate::trace::Subject;
+
+/// More hops than any route has.
+const MAX_HOPS: u8 = 64;
+
+impl World {
+    #[inline]
+    pub(super) fn on_arrive(&mut self, what: What) {
+        let port = PortId(what.index() as u32);
+        let Some(arrival) = self.fabric.arrive(port, self.now) else { return };
+        self.agenda.push(arrival.next, what);
+        self.accounts.count_event(self.now, what);
+        let (id, node) = (arrival.packet, arrival.node);
+        if arrival.slow_path && self.arrive_slowly(port, node, id) {
+            return;
+        }
+        let packet = self.out.arena.get_mut(id);
+        packet.hops += 1;
+        let (to, hops) = (packet.to, packet.hops);
+        if to.node() == Some(node) {
+            return self.deliver(node, id);
+        }
+        if hops > MAX_HOPS {
+            return self.drop(id, DropReason::HopLimit, Subject::Node(node));
+        }
+        match to.as_group() {
+            None => self.forward(node, id),
+            Some(group) => self.replicate(node, group, id),
+        }
+    }
+
+    /// The slow path of an arrival: the link may lose the packet, it may be captured, or the node's state machine may take it. Returns
+    /// false if it continues as on the fast path.
+    #[cold]
+    fn arrive_slowly(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
+        match self.fabric.port(by).link_effect() {
+            LinkEffect::Loses => {
+                self.drop(id, DropReason::RandomLoss, Subject::Port(by));
+                return true;
+            }
+            LinkEffect::Captures => self.external.capture(self.now, by, self.out.arena.get(id)),
+            LinkEffect::Passes => {}
+        }
+        self.arrive_at_node(node, by, id)
+    }
+
+    /// Shows an arriving packet to its node. Returns true if the node took it.
+    fn arrive_at_node(&mut self, node: NodeId, by: PortId, id: PacketId) -> bool {
+        let Some(index) = self.hosts.nodes.at(node) else { return false };
+        let packet = self.out.arena.get_mut(id);
+        let own = reverse(by);
+        if !self.hosts.nodes.observe_arrival(index, packet, own, self.now) {
+            self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
+            return false;
+        }
+        packet.hops += 1;
+        if packet.hops > MAX_HOPS {
+            // while routes change, a tree may have a loop
+            self.drop(id, DropReason::HopLimit, Subject::Node(node));
+            self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
+            return true;
+        }
+        let packet = *packet;
+        let fate = self.run_node(index, RouterInput::Packet(&packet, own));
+        self.consume(id, fate, node);
+        self.after_node(index);
+        self.deliver_local();
+        true
+    }
+
+    /// Offers a packet to the port of its route.
+    #[inline]
+    pub(super) fn forward(&mut self, node: NodeId, id: PacketId) {
+        let packet = self.out.arena.get(id);
+        let (to, flow) = (packet.to.node(), packet.flow);
+        match to.and_then(|to| self.fabric.next_hop(node, to, flow)) {
+            Some(port) => self.offer(port, id),
+            None => self.keep(node, id),
+        }
+    }
+
+    /// Handles a packet without a next hop from `node`: gives it to the state machine of the node, or drops it.
+    #[cold]
+    fn keep(&mut self, node: NodeId, id: PacketId) {
+        match self.hosts.nodes.at(node).filter(|_| self.out.arena.get(id).to.is_own_node()) {
+            Some(index) => self.local.push_back(LocalDelivery::ToNode(index, id)),
+            None => self.drop(id, DropReason::NoRoute, Subject::Node(node)),
+        }
+    }
+
+    /// Sends copies of a group's packet along the tree and to the members at `node`. The tree does not change meanwhile, because joins and
+    /// leaves are separate events.
+    pub(super) fn replicate(&mut self, node: NodeId, group: GroupId, id: PacketId) {
+        let Some(here) = self.fabric.tree_at(group, node) else {
+            return self.drop(id, DropReason::NoRoute, Subject::Node(node));
+        };
+        let (branches, members) = (here.branches.len(), here.members.len());
+        match (branches, members) {
+            (0, 0) => return self.drop(id, DropReason::NotListening, Subject::Node(node)),
+            (0, 1) => {
+                let member = here.members[0];
+                return self.deliver_to(member, id);
+            }
+            _ => {}
+        }
+        let packet = *self.out.arena.get(id);
+        let more = branches + members - 1;
+        self.accounts.count_copied(more as u64);
+        if let Header::External(payload) = packet.header {
+            self.external.payloads.share(payload, more);
+        }
+        // the first of them gets the packet itself, each other one a copy
+        let mut first = Some(id);
+        for i in 0..branches {
+            let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
+            let Some(here) = self.fabric.tree_at(group, node) else { break };
+            let branch = here.branches[i];
+            self.offer(branch, id);
+        }
+        for i in 0..members {
+            let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
+            let Some(here) = self.fabric.tree_at(group, node) else { break };
+            let member = here.members[i];
+            self.deliver_to(member, id);
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, node: NodeId, id: PacketId) {
+        let packet = self.out.arena.get(id);
+        match packet.to.endpoint() {
+            Some(endpoint) => self.deliver_to(endpoint, id),
+            None => self.drop(id, DropReason::NotListening, Subject::Node(node)),
+        }
+    }
+
+    #[inline]
+    fn deliver_to(&mut self, endpoint: EndpointId, id: PacketId) {
+        let packet = *self.out.arena.get(id);
+        let state = self.hosts.endpoint(endpoint);
+        if !state.accepts(packet.sent_at) {
+            return self.deliver_by_clock(endpoint, id);
+        }
+        self.out.arena.release(id);
+        self.accounts.count_delivered();
+        state.receive(self.now, &packet, packet.sent_at, &mut self.out);
+        self.after(endpoint);
+    }
+
+    /// Delivers a packet on the slow path: with inexact clocks its time stamp is converted; otherwise it is too late.
+    #[cold]
+    fn deliver_by_clock(&mut self, endpoint: EndpointId, id: PacketId) {
+        let packet = *self.out.arena.get(id);
+        let Some(sent_at) = self.hosts.sent_at(endpoint, &packet) else {
+            let node = self.hosts.address(endpoint).node;
+            return self.drop(id, DropReason::NotListening, Subject::Node(node));
+        };
+        self.out.arena.release(id);
+        self.accounts.count_delivered();
+        self.hosts.endpoint(endpoint).receive(self.now, &packet, sent_at, &mut self.out);
+        self.after(endpoint);
+    }
+
+    /// Drops a packet with its reason, at a port or a node, and counts it for its flow. Drops at a port are also counted there, by
+    /// `Port::count_drop`.
+    #[cold]
+    pub(super) fn drop(&mut self, id: PacketId, why: DropReason, place: Subject) {
+        let packet = self.out.arena.get(id);
+        let flow = packet.flow;
+        if let Header::External(payload) = packet.header {
+            self.external.payloads.release(payload);
+        }
+        self.accounts.count_dropped(flow, why);
+        if self.blueprint.record.drops {
+            self.accounts.record_drop(self.now, place, flow, why);
+        }
+        self.out.arena.release(id);
+    }
+
+    /// Accounts for a packet that a state machine took, or drops it with the returned reason.
+    #[inline]
+    pub(super) fn consume(&mut self, id: PacketId, fate: Option<DropReason>, node: NodeId) {
+        match fate {
+            Some(why) => self.drop(id, why, Subject::Node(node)),
+            None => {
+                self.out.arena.release(id);
+                self.accounts.count_delivered();
+            }
+        }
+    }
+}
