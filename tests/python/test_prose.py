@@ -122,3 +122,29 @@ def test_every_path_in_the_pages_for_developers_exists() -> None:
         row for row in named if not any(word in row[1] for word in given) and not (ROOT / row[1]).exists()
     ]
     assert not missing
+
+
+FILE = re.compile(r"`([\w-]+\.(?:rs|py|tcl|toml))`")
+SYMBOL = re.compile(r"`([A-Z]\w+)::(\w+)`")
+
+
+def test_every_file_and_item_in_the_pages_about_the_code_exists() -> None:
+    # files that a page names without their folder, and items as `Type::name`
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    names = {path.name for path in files}
+    words = {
+        word for path in files if path.suffix == ".rs" for word in re.findall(r"\w+", path.read_text("utf-8"))
+    }
+    missing, checked = [], 0
+    for page in [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs/internals").glob("*.md")]:
+        text = page.read_text("utf-8")
+        found = [name for name in FILE.findall(text) if "NAME" not in name]
+        items = SYMBOL.findall(text)
+        checked += len(found) + len(items)
+        missing += [(page.name, name) for name in found if name not in names]
+        missing += [(page.name, "::".join(item)) for item in items if not words.issuperset(item)]
+    assert checked > 50
+    assert not missing
