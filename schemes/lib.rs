@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 
 use ambassador::Delegate;
 use contract::{
-    Ack, Admission, Allowance, App, AppCx, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx,
-    Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo,
-    ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverCx, ReceiverLaw, Refused, Report,
-    Return, Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, SourceLaw, Strategy,
-    StrategyCx, TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl,
+    Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Congestion,
+    CongestionControl, Crossing, Cx, Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name,
+    Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverCx,
+    ReceiverLaw, Report, Return, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, SourceLaw,
+    Strategy, StrategyCx, TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl,
     ambassador_impl_LinkLaw, ambassador_impl_ReceiverLaw, ambassador_impl_RouterLaw,
     ambassador_impl_SenderLaw, ambassador_impl_Strategy,
 };

@@ -5,7 +5,7 @@ use units::Time;
 
 use super::endpoints::{DataHeader, Echo, LossFractions, Path, Report};
 use super::*;
-use crate::shared::stream_testing::{End, PACKET, ms, near};
+use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
 
 const SOURCE: EndpointId = EndpointId(1);
 const NEAR: EndpointId = EndpointId(2);
@@ -22,13 +22,13 @@ fn header(rate: Rate) -> DataHeader {
 
 /// A receiver with its end of the stream.
 struct There {
-    end: End,
+    end: LawBench,
     law: Receiver,
 }
 
 impl There {
     fn new(params: &Params) -> Self {
-        let mut there = Self { end: End::new(NEAR), law: Receiver::new(params, PACKET) };
+        let mut there = Self { end: LawBench::new(NEAR), law: Receiver::new(params, PACKET) };
         there.end.listen(|cx| there.law.on_start(cx));
         there
     }
@@ -308,15 +308,15 @@ fn data_of_another_form_is_counted_and_not_used() {
 // ---- source
 
 /// A source that started at time zero with 1 Mbit/s.
-fn source(params: &Params) -> (End, Sender) {
-    let mut end = End::new(SOURCE);
+fn source(params: &Params) -> (LawBench, Sender) {
+    let mut end = LawBench::new(SOURCE);
     let mut law = Sender::new(&Params { initial_rate: Rate::from_mbps(1), ..params.clone() });
     end.cx(|cx| law.on_start(cx));
     (end, law)
 }
 
 /// A receiver's word arrives now, 20 ms after it was sent, about a packet sent 60 ms before that and held for 10 ms.
-fn tell(end: &mut End, law: &mut Sender, from: EndpointId, rate: f64) {
+fn tell(end: &mut LawBench, law: &mut Sender, from: EndpointId, rate: f64) {
     let sent_at = end.now - Duration::from_millis(20);
     let report = Report { rate, about: sent_at - Duration::from_millis(60), held: Duration::from_millis(10) };
     end.tell(law, from, sent_at, report.encode());
@@ -384,7 +384,7 @@ fn five_silent_intervals_halve_the_rate_down_to_the_floor() {
 fn the_interval_grows_with_the_group_so_that_reports_keep_to_their_share() {
     let (mut end, mut law) = source(&exact());
     end.now = ms(1000);
-    let interval = |end: &mut End, law: &mut Sender| heard(end, law).interval;
+    let interval = |end: &mut LawBench, law: &mut Sender| heard(end, law).interval;
     for endpoint in 0..117 {
         tell(&mut end, &mut law, EndpointId(10 + endpoint), 1e6);
     }
@@ -401,7 +401,7 @@ fn the_interval_grows_with_the_group_so_that_reports_keep_to_their_share() {
 }
 
 /// What the next packet says.
-fn heard(end: &mut End, law: &mut Sender) -> DataHeader {
+fn heard(end: &mut LawBench, law: &mut Sender) -> DataHeader {
     let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     DataHeader::decode(label).expect("a source's word")
 }

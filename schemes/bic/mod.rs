@@ -27,13 +27,13 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Share of the window kept after a congestion event.
-    beta: f64 = 0.8, within 0.01..=0.99, from "NDNSIM: 0.8; the authors of PCON set 0.5";
+    beta: f64 = 0.8, within 0.01..=0.99, from "NDNSIM: 0.8; the authors of PCON use 0.5";
     /// Below this number of segments the window grows and is reduced like Reno's.
     low_window: f64 = 14.0, within 1.0..=100000.0, from "NDNSIM: 14; XHR04 §III";
     /// Maximum number of segments added per round trip.
     max_increment: f64 = 16.0, within 1.0..=100000.0, from "NDNSIM: 16";
     /// Additional effect of a timeout: none, or a window of one segment, as in TCP.
-    on_timeout: OnTimeout = OnTimeout::Cut, from "NDNSIM: a timeout is a loss; our choice of the other: RFC 5681 §3.1";
+    on_timeout: OnTimeout = OnTimeout::Cut, from "NDNSIM: a timeout is treated as a loss; our choice for the other value: RFC 5681 §3.1";
 }
 
 /// The whole congestion control.

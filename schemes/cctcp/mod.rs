@@ -39,13 +39,13 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Forwarders: number of names that an Interest anticipates.
-    anticipated: u32 = 3, within 0..=3, from "our choice: SCP13 has no number in public text; three fit beside the source into a label";
+    anticipated: u32 = 3, within 0..=3, from "our choice: SCP13's public text has no number; a label holds the source and three names";
     /// Consumers: maximum number of sources with a window of their own; those beyond it share the last.
-    sources: u32 = 64, within 1..=10000, from "our choice: MA24 Table 1 has a window for each source, and no bound";
+    sources: u32 = 64, within 1..=10000, from "our choice: MA24 Table 1 has a window per source, without a limit";
     /// Consumers: source of a segment that no Data predicted.
-    unpredicted: Unpredicted = Unpredicted::Farthest, from "our choice: no source says; SCP13 has timers as the reason to tell sources apart";
+    unpredicted: Unpredicted = Unpredicted::Farthest, from "our choice: no source says; the farthest, because SCP13 distinguishes sources so that their timers differ";
     /// Consumers: share of the window of a source kept as threshold after a timeout or a refusal.
-    beta: f64 = 0.5, within 0.01..=0.99, from "our choice: KATO §2 has AIMD and timeouts; RFC5681 §3.1: a half";
+    beta: f64 = 0.5, within 0.01..=0.99, from "our choice: KATO §2 names AIMD with timeouts and gives no factor; RFC5681 §3.1 has one half";
 }
 
 /// The part at a consumer.

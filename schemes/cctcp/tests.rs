@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Rate};
 
 use super::link::word;
 use super::{Cctcp, Params, Unpredicted, control, link};
-use crate::shared::forwarders::{Gate, data, faces};
+use crate::shared::forwarders::{LinkBench, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 const UP: FaceId = FaceId(0);
@@ -20,8 +20,8 @@ fn name(segment: u64) -> Name {
 }
 
 /// Node 7, which stores these segments.
-fn node(stored: &[u64]) -> Gate {
-    let mut node = Gate::new(faces(2, Rate::from_mbps(10), 1));
+fn node(stored: &[u64]) -> LinkBench {
+    let mut node = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     node.store = stored.iter().copied().map(name).collect();
     node
 }

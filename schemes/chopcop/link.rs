@@ -6,7 +6,7 @@ use contract::{
 use units::{Duration, Time};
 
 use super::Params;
-use crate::shared::{Lines, Mirror, Red, RedRules, filled, serve_due};
+use crate::shared::{FifoModel, LaneNumbers, Red, RedRules, filled, serve_due};
 
 /// The link part of a node.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Hops {
     data_bits: f64,
     /// By face.
     queues: Vec<Queue>,
-    lanes: Lines,
+    lanes: LaneNumbers,
     /// By [`LaneId`].
     lines: Vec<Line>,
     wake: Time,
@@ -28,7 +28,7 @@ pub struct Hops {
 /// The queue of Data on a link.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    mirror: Mirror,
+    mirror: FifoModel,
     red: Red,
     /// The mean changed since it was last recorded.
     news: bool,
@@ -55,7 +55,7 @@ impl Hops {
             room: params.queue_limit,
             data_bits: setup.segment.as_f64() * 8.0,
             queues: Vec::new(),
-            lanes: Lines::default(),
+            lanes: LaneNumbers::default(),
             lines: Vec::new(),
             wake: Time::NEVER,
             held: 0,

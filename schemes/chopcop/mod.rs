@@ -37,19 +37,19 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Links: gain of the mean queue, per Data packet.
-    weight: f64 = 0.002, within 0.000001..=1.0, from "our choice: ZHANG14 names random early marking; FJ93 §6: 0.002";
+    weight: f64 = 0.002, within 0.000001..=1.0, from "our choice: ZHANG14 names random early marking and gives no gain; FJ93 §6 has 0.002";
     /// Links: mean queue below which no Data are marked, as a share of the queue limit.
-    min_th: f64 = 0.25, within 0.0..=1.0, from "our choice: a third of `max_th`; FJ93 §6 has half of it at most";
+    min_th: f64 = 0.25, within 0.0..=1.0, from "our choice: one third of `max_th`; FJ93 §6 has at most one half";
     /// Links: mean queue at and above which all Data are marked, as a share of the queue limit.
-    max_th: f64 = 0.75, within 0.0..=1.0, from "our choice: where Interests are held back too";
+    max_th: f64 = 0.75, within 0.0..=1.0, from "our choice: the value of `threshold`, above which Interests are delayed";
     /// Links: probability of a mark just below `max_th`.
-    max_p: f64 = 0.1, within 0.0..=1.0, from "our choice: what later texts on FJ93 recommend";
+    max_p: f64 = 0.1, within 0.0..=1.0, from "our choice: the value that later texts on RED (FJ93) recommend";
     /// Links: queue of Data above which Interests are delayed, as a share of the queue limit.
-    threshold: f64 = 0.75, within 0.0..=1.0, from "our choice: MA24 §2.3 has a threshold and no value";
+    threshold: f64 = 0.75, within 0.0..=1.0, from "our choice: MA24 §2.3 has a threshold without a value";
     /// Links: maximum number of Interests that wait per flow.
     queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one";
     /// Consumers: share of the window kept after a mark, a loss or a refusal.
-    beta: f64 = 0.5, within 0.01..=1.0, from "our choice: MA24 Table 1 has AIMD; half, as Reno";
+    beta: f64 = 0.5, within 0.01..=1.0, from "our choice: MA24 Table 1 has AIMD without a factor; one half, as Reno";
     order min_th <= max_th;
 }
 

@@ -4,7 +4,7 @@ use contract::{Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, Lan
 use units::{Bytes, Duration, Rate, Time};
 
 use super::{Control, Hops, Params, control, link};
-use crate::shared::forwarders::{Gate, Outcome, data, faces};
+use crate::shared::forwarders::{LinkBench, Outcome, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 const UP: FaceId = FaceId(0);
@@ -18,12 +18,12 @@ fn name(flow: usize, segment: u64) -> Name {
     Name { prefix: FLOWS[flow], segment }
 }
 
-fn node(params: &Params) -> (Gate, Hops) {
-    (Gate::new(faces(2, Rate::from_mbps(10), 1)), link(params, &setup(1)))
+fn node(params: &Params) -> (LinkBench, Hops) {
+    (LinkBench::new(faces(2, Rate::from_mbps(10), 1)), link(params, &setup(1)))
 }
 
 /// Data of these flows join the queue down, one after the other.
-fn fill(node: &mut Gate, law: &mut Hops, counts: [u32; 3]) {
+fn fill(node: &mut LinkBench, law: &mut Hops, counts: [u32; 3]) {
     node.link(DOWN).busy = true;
     for (flow, count) in counts.into_iter().enumerate() {
         for segment in 0..count {
@@ -35,7 +35,7 @@ fn fill(node: &mut Gate, law: &mut Hops, counts: [u32; 3]) {
     }
 }
 
-fn released(node: &Gate, since: Time) -> Vec<(u64, u64)> {
+fn released(node: &LinkBench, since: Time) -> Vec<(u64, u64)> {
     let what = |outcome: &Outcome| match outcome {
         Outcome::Released(at, name) => ((*at - since).as_nanos() / 1000, name.segment),
         Outcome::Refused(..) => panic!("it refuses nothing"),
@@ -132,7 +132,7 @@ fn a_full_line_drops_and_endpoints_of_the_node_pass() {
 #[test]
 fn data_are_marked_at_random_by_the_mean_queue() {
     let (mut node, mut law) = node(&Params { weight: 1.0, ..Params::default() });
-    let mut marks = |node: &mut Gate, waiting, count: u64| {
+    let mut marks = |node: &mut LinkBench, waiting, count: u64| {
         node.link(DOWN).backlog.packets = waiting;
         (0..count).filter(|i| node.data(&mut law, name(0, *i), UP, DOWN).ecn == Ecn::Marked).count()
     };

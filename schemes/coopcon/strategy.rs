@@ -1,6 +1,6 @@
 //! CoopCon in forwarders: PCON's shares, which move for heavy marks only, and return when the congestion has ended.
 
-use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
+use contract::{ArrivingData, ArrivingInterest, Ecn, FibEntry, Name, Pending, Strategy, StrategyCx};
 use units::{Duration, Time};
 
 use super::Params;
@@ -35,11 +35,11 @@ impl Resilient {
 }
 
 impl Strategy for Resilient {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.split.on_interest(interest, fib, cx);
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         if fib.hops.len() < 2 || cx.face(data.from).link.is_none() {
             return;
         }

@@ -6,7 +6,7 @@ use contract::{
 use units::{Bytes, Duration, Rate, Time};
 
 use super::{Control, Params, Resilient, control, link, strategy};
-use crate::shared::forwarders::{Crossroads, Gate, data, faces};
+use crate::shared::forwarders::{LinkBench, StrategyBench, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 const SETUP: Setup = Setup { segment: Bytes::new(1100), header: Bytes::ZERO, initial_window: Bytes::ZERO };
@@ -51,7 +51,7 @@ fn it_begins_in_slow_start_and_keeps_one_segment() {
 #[test]
 fn a_mark_is_heavy_where_more_than_half_of_the_queue_is_taken() {
     for (waiting, level) in [(50, 1), (51, 2)] {
-        let mut gate = Gate::new(faces(2, Rate::from_mbps(10), 1));
+        let mut gate = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
         let mut law = link(&Params::default(), &SETUP);
         gate.link(FAR).busy = true;
         gate.link(FAR).backlog.packets = waiting;
@@ -69,17 +69,17 @@ fn a_mark_is_heavy_where_more_than_half_of_the_queue_is_taken() {
     }
 }
 
-fn shares(node: &mut Crossroads, law: &mut Resilient) -> Vec<f64> {
+fn shares(node: &mut StrategyBench, law: &mut Resilient) -> Vec<f64> {
     let hops = node.hops.clone();
     law.split().shares(&FibEntry { prefix: NameId(1), index: 0, hops: &hops }, node).to_vec()
 }
 
 #[test]
 fn heavy_marks_move_shares_and_quiet_brings_them_back() {
-    let mut node = Crossroads::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
+    let mut node = StrategyBench::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
     let mut law = strategy(&Params { probing: 0.0, ..Params::default() }, &SETUP);
     let mut segment = 0;
-    let mut get = |node: &mut Crossroads, law: &mut Resilient, level: u64| {
+    let mut get = |node: &mut StrategyBench, law: &mut Resilient, level: u64| {
         segment += 1;
         let pending = node.interest(law, segment, CONSUMER);
         node.data_with(law, pending, NEAR, |packet| {

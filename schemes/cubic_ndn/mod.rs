@@ -45,17 +45,17 @@ contract::params! {
     /// Share of the window kept after a mark, a loss or a refusal.
     beta: f64 = 0.7, within 0.1..=0.99, from "NDNTOOLS: 0.7; ndnSIM has 0.8";
     /// Fast convergence: aim lower if the window did not reach its former maximum.
-    fast_convergence: bool = false, from "NDNTOOLS: off unless `--fast-conv`";
+    fast_convergence: bool = false, from "NDNTOOLS: off without `--fast-conv`";
     /// Reno-friendly region: never be slower than Reno.
     reno_friendly: bool = true, from "NDNTOOLS: always; RFC8312 eq. 4";
     /// Links: acceptable standing queueing delay.
-    target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: LIU16 says explicit and no more; marks as SCHNEIDER has them";
+    target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: LIU16 names explicit marks without a rule; those of PCON (SCHNEIDER)";
     /// Links: how long the queueing delay may exceed `target` before the first mark.
-    interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: as SCHNEIDER";
+    interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: that of PCON (SCHNEIDER)";
     /// Links: time between the first mark and the second, in intervals; after the n-th mark 1/√n of it.
-    gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: as SCHNEIDER";
+    gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: that of PCON (SCHNEIDER)";
     /// Links: the packet that is marked.
-    mark_at: MarkAt = MarkAt::Enqueue, from "our choice: as SCHNEIDER";
+    mark_at: MarkAt = MarkAt::Enqueue, from "our choice: that of PCON (SCHNEIDER)";
 }
 
 /// Makes the congestion control of one consumer.

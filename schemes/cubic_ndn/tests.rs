@@ -4,7 +4,7 @@ use contract::{Cause, Congestion, CongestionControl, Ecn, FaceId, Name, NameId, 
 use units::{Bytes, Duration, Rate, math};
 
 use super::{Control, Params, control, link};
-use crate::shared::forwarders::{Gate, data, faces};
+use crate::shared::forwarders::{LinkBench, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 /// In slow start, with a window of `window` segments; it began with 2.
@@ -103,7 +103,7 @@ fn the_initial_window_is_kept() {
 /// [SCHNEIDER]: Data that waited above 5 ms for 100 ms make one mark.
 #[test]
 fn links_mark_as_pcon_does() {
-    let mut gate = Gate::new(faces(2, Rate::from_mbps(10), 1));
+    let mut gate = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     let setup = Setup { segment: Bytes::new(1100), header: Bytes::ZERO, initial_window: Bytes::ZERO };
     let mut law = link(&Params::default(), &setup);
     let (near, far) = (FaceId(0), FaceId(1));

@@ -56,47 +56,47 @@ params! {
     /// SF: weight of the newest value in exponential smoothing.
     smoothing: f64 = 0.5, within 0.001..=1.0, from "CVIHIS Table 1";
     /// Smoothed quantity: the step, or the rate.
-    smoothed: Smoothed = Smoothed::Step, from "our choice: smoothing the rate would halve every step, against one packet for each √RTT of CVIHIS §3.2";
+    smoothed: Smoothed = Smoothed::Step, from "our choice: a smoothed rate would halve each step, while CVIHIS §3.2 has steps of one packet per √RTT";
     /// Whether the decrease after a loss is smoothed, too, as a step of the same number of packets.
-    smoothed_decrease: bool = false, from "CVIHIS Table 1: MD increases the gap by 1.10; our choice: at once, though §3.1 smooths quick changes of the rate";
+    smoothed_decrease: bool = false, from "CVIHIS Table 1: MD increases the gap by a factor of 1.10; our choice: at once, although §3.1 smooths fast changes of the rate";
     /// PF: factor by which minDelay is raised in real-time mode.
     push: f64 = 1.05, within 1.0..=2.0, from "CVIHIS Table 1, §3.3";
     /// Factor by which minDelay is raised in background mode; 1 for none.
-    background_push: f64 = 1.0, within 1.0..=2.0, from "our choice: CVIHIS §4.6 suggests a factor only slightly over one and tests none";
+    background_push: f64 = 1.0, within 1.0..=2.0, from "our choice: CVIHIS §4.6 suggests a factor slightly above one, and has no experiment with it";
     /// How often minDelay is raised while the command is a decrease.
-    push_every: Cadence = Cadence::Packet, from "our choice: CVIHIS §3.3 says continuously, and only when competing is needed; more rarely the real-time mode loses to TCP";
+    push_every: Cadence = Cadence::Packet, from "our choice: CVIHIS §3.3 says continuously, while the stream has to compete; with a longer interval the real-time mode loses to TCP";
     /// Window in packets, whose minimum delay is compared with minDelay to detect a longer route; 0 for none.
-    window: u32 = 0, within 0..=100000, from "CVIHIS §4.6 cites it as another kind of solution and tests none; our choice: off";
+    window: u32 = 0, within 0..=100000, from "CVIHIS §4.6 cites this solution and has no experiment with it; our choice: off";
     /// With a window: share of maxDelay − minDelay by which the minimum delay of the window must exceed minDelay.
-    window_threshold: f64 = 0.6, within 0.0..=1000.0, from "our choice: CVIHIS §4.6 says a certain threshold; as edge_5, above which no stream keeps the queue";
+    window_threshold: f64 = 0.6, within 0.0..=1000.0, from "our choice: CVIHIS §4.6 says a certain threshold; the value of `edge_5`, above which a stream does not keep the queue";
     /// With a window: number of consecutive windows after which their minimum delay replaces minDelay.
     window_times: u32 = 4, within 1..=1000, from "our choice: CVIHIS §4.6 says a certain number of consecutive times";
     /// Upper edge of the lowest area, as a share of maxDelay − minDelay like all edges.
-    edge_1: f64 = 0.10, within 0.0..=1.0, from "our choice: printed only in a lost figure; the target area is somewhat below the middle";
+    edge_1: f64 = 0.10, within 0.0..=1.0, from "our choice: the paper prints the edges only in a figure that is not available; the target area is slightly below the middle";
     /// Edge between the two areas below the target area.
-    edge_2: f64 = 0.25, within 0.0..=1.0, from "our choice: as edge_1";
+    edge_2: f64 = 0.25, within 0.0..=1.0, from "our choice: see `edge_1`";
     /// Lower edge of the target area.
-    edge_3: f64 = 0.35, within 0.0..=1.0, from "our choice: as edge_1";
+    edge_3: f64 = 0.35, within 0.0..=1.0, from "our choice: see `edge_1`";
     /// Upper edge of the target area.
-    edge_4: f64 = 0.45, within 0.0..=1.0, from "our choice: as edge_1";
+    edge_4: f64 = 0.45, within 0.0..=1.0, from "our choice: see `edge_1`";
     /// Edge between the two areas above the target area.
-    edge_5: f64 = 0.60, within 0.0..=1.0, from "our choice: as edge_1";
+    edge_5: f64 = 0.60, within 0.0..=1.0, from "our choice: see `edge_1`";
     /// Lower edge of the highest area.
-    edge_6: f64 = 0.80, within 0.0..=1.0, from "our choice: as edge_1";
+    edge_6: f64 = 0.80, within 0.0..=1.0, from "our choice: see `edge_1`";
     /// Command of the two outer gradient areas where delay and gradient agree.
-    outer: Outer = Outer::Same, from "our choice: CVIHIS §3.2 gives commands 2 and 3 to the areas beside the target and is silent on the outer two";
+    outer: Outer = Outer::Same, from "our choice: CVIHIS §3.2 assigns commands 2 and 3 to the areas next to the target area, and none to the outer two";
     /// Unit of a step: packets of the stream, or packets of `step_size`.
-    adapt_by: Unit = Unit::Packets, from "CVIHIS §3.2; bytes are the future work of §5";
+    adapt_by: Unit = Unit::Packets, from "CVIHIS §3.2; §5 names bytes as future work";
     /// With adapt_by = "bytes": size of a packet in a step.
-    step_size: Bytes = Bytes::new(1500), within "1 B"..="65535 B", from "our choice: the packet of the paper's TCP flows";
+    step_size: Bytes = Bytes::new(1500), within "1 B"..="65535 B", from "our choice: the packet size of the paper's TCP flows";
     /// Gain of the smoothed round-trip time.
-    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of TCP (RFC 6298 §2.3)";
     /// Round-trip time before the first acknowledgement.
     initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the paper gives none";
     /// Rate at the start.
-    initial_rate: Rate = Rate::from_kbps(500), within "1 bit/s"..="1000 Gbit/s", from "our choice: the application's in the paper, which varies it; a quarter of its minimum capacity";
+    initial_rate: Rate = Rate::from_kbps(500), within "1 bit/s"..="1000 Gbit/s", from "our choice: in the paper the application sets it; a quarter of the paper's minimum capacity";
     /// Minimum rate, in packets per second.
-    min_packet_rate: f64 = 1.0, within 0.001..=1000.0, from "our choice: the paper has none, and who sends nothing measures no delay";
+    min_packet_rate: f64 = 1.0, within 0.001..=1000.0, from "our choice: the paper has none; a sender without packets measures no delay";
     /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
     /// After this number of round-trip times without an acknowledgement the gap between packets is doubled.

@@ -62,17 +62,17 @@ contract::params! {
     /// η: target utilisation of a link.
     eta: f64 = 0.95, within 0.01..=1.0, from "our choice: RCP: 0.95";
     /// Minimum rate of a link, as a share of its capacity.
-    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
+    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that sends few Interests receives few new rates";
     /// Rate of a link at the start, as a share of its capacity.
-    initial_share: f64 = 0.5, within 0.000001..=1.0, from "our choice: RCP leaves it open";
+    initial_share: f64 = 0.5, within 0.000001..=1.0, from "our choice: RCP gives none";
     /// Gain of the mean round-trip time, per Interest.
     rtt_gain: f64 = 0.02, within 0.001..=1.0, from "our choice: RCP: 0.02";
     /// Round-trip time before the first sample.
-    initial_rtt: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice";
+    initial_rtt: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: a usual order of magnitude";
     /// Consumers: rate before the first Data.
-    initial_rate: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a new consumer starts slowly until Data carry a rate";
+    initial_rate: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a low rate until Data carry one";
     /// Forwarders: share of the Interests sent to next hops other than the best.
-    probing: f64 = 0.01, within 0.0..=1.0, from "our choice: rates of next hops that nobody takes would never be heard of";
+    probing: f64 = 0.01, within 0.0..=1.0, from "our choice: without Interests, a next hop returns no Data and so no rate";
 }
 
 /// Makes the congestion control of one consumer.

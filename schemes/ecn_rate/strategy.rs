@@ -1,6 +1,6 @@
 //! Explicit rates in forwarders: Interests take the next hop whose Data carry the highest rate; a few probe the others.
 
-use contract::{Arrived, FaceId, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
+use contract::{ArrivingData, ArrivingInterest, FaceId, FibEntry, Name, Pending, Strategy, StrategyCx};
 
 use crate::shared::{Split, SplitRules, offer};
 
@@ -27,11 +27,11 @@ impl Choice {
 }
 
 impl Strategy for Choice {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.split.on_interest(interest, fib, cx);
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let Some(rate) = offer::offered(data.packet.label) else { return };
         if fib.hops.len() < 2 || cx.face(data.from).link.is_none() {
             return;

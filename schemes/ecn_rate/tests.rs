@@ -5,7 +5,7 @@ use units::{Bytes, Duration, Rate};
 
 use super::link::{Facts, Rule};
 use super::{Choice, Offers, Params, control, link, strategy};
-use crate::shared::forwarders::{Crossroads, Gate, faces, interest};
+use crate::shared::forwarders::{LinkBench, StrategyBench, faces, interest};
 use crate::shared::offer;
 use crate::shared::testing::{Bench, setup};
 
@@ -20,8 +20,8 @@ fn name(segment: u64) -> Name {
     Name { prefix: NameId(1), segment }
 }
 
-fn node() -> (Gate, Offers) {
-    let mut node = Gate::new(faces(2, Rate::from_mbps(10), 1));
+fn node() -> (LinkBench, Offers) {
+    let mut node = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     let mut law = link(&Params::default(), &setup(1));
     law.on_start(&mut node);
     (node, law)
@@ -89,7 +89,7 @@ fn data_carry_the_minimum_of_their_path() {
 #[test]
 fn interests_tell_the_round_trip_time() {
     let (mut node, mut law) = node();
-    let asked = |node: &mut Gate, law: &mut Offers, segment| {
+    let asked = |node: &mut LinkBench, law: &mut Offers, segment| {
         let mut packet = interest(name(segment), 1);
         law.on_interest(
             &mut packet,
@@ -131,10 +131,10 @@ fn a_consumer_asks_at_the_rate_that_data_offer() {
 /// [ZHOU15]: Interests take the next hop that offers more, all but one in a hundred.
 #[test]
 fn interests_take_the_hop_that_offers_more() {
-    let mut node = Crossroads::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
+    let mut node = StrategyBench::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
     let mut law: Choice = strategy(&Params::default(), &setup(1));
     let mut segment = 0;
-    let mut bring = |node: &mut Crossroads, law: &mut Choice, from: FaceId, bps: u64| {
+    let mut bring = |node: &mut StrategyBench, law: &mut Choice, from: FaceId, bps: u64| {
         segment += 1;
         let pending = node.interest(law, segment, FaceId(2));
         node.data_with(law, pending, from, |data| offer::stamp(&mut data.label, Rate::from_bps(bps)));

@@ -34,17 +34,17 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Links: weight of the new value in the mean Interest queue.
-    weight: f64 = 0.2, within 0.001..=1.0, from "our choice: REN16's abstract has the length of the queue monitored; a mean of some Interests";
+    weight: f64 = 0.2, within 0.001..=1.0, from "our choice: REN16's abstract says that the queue length is monitored; a mean over several Interests";
     /// Links: maximum number of Interests that wait per link.
     queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one";
     /// Links: mean queue at and above which a link is busy, as a share of `queue_limit`.
-    busy: f64 = 0.2, within 0.0..=1.0, from "our choice: three levels need two thresholds, of which no source gives a value";
+    busy: f64 = 0.2, within 0.0..=1.0, from "our choice: three levels need two thresholds, for which no source gives values";
     /// Links: mean queue at and above which a link is congested, as a share of `queue_limit`.
-    congested: f64 = 0.6, within 0.0..=1.0, from "our choice: as `busy`";
+    congested: f64 = 0.6, within 0.0..=1.0, from "our choice: see `busy`";
     /// Consumers: segments added per Data while the path is free.
-    step: f64 = 1.0, within 0.001..=100.0, from "our choice: MA24 §2.1 has a multiplicative increase; one per Data doubles a window per round";
+    step: f64 = 1.0, within 0.001..=100.0, from "our choice: MA24 §2.1 has a multiplicative increase; one segment per Data doubles the window per round trip";
     /// Consumers: share of the window kept if the path is congested, or after a loss or a refusal.
-    beta: f64 = 0.5, within 0.01..=1.0, from "our choice: MA24 §2.1 has a multiplicative decrease; half, as Reno";
+    beta: f64 = 0.5, within 0.01..=1.0, from "our choice: MA24 §2.1 has a multiplicative decrease without a factor; one half, as Reno";
     order busy <= congested;
 }
 

@@ -7,7 +7,7 @@ use contract::{
 use units::{Duration, Rate, Time};
 
 use super::{Control, Levels, Params, control, link};
-use crate::shared::forwarders::{Gate, Outcome, faces};
+use crate::shared::forwarders::{LinkBench, Outcome, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 const UP: FaceId = FaceId(0);
@@ -17,8 +17,8 @@ fn name(segment: u64) -> Name {
     Name { prefix: NameId(1), segment }
 }
 
-fn node(params: &Params) -> (Gate, Levels) {
-    (Gate::new(faces(2, Rate::from_mbps(10), 1)), link(params, &setup(1)))
+fn node(params: &Params) -> (LinkBench, Levels) {
+    (LinkBench::new(faces(2, Rate::from_mbps(10), 1)), link(params, &setup(1)))
 }
 
 /// So many Interests come at once; the level that the Data of each brings.

@@ -1,6 +1,6 @@
 //! FleCom in forwarders: PCON's shares, moved in proportion to the reduction.
 
-use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
+use contract::{ArrivingData, ArrivingInterest, Ecn, FibEntry, Name, Pending, Strategy, StrategyCx};
 
 use super::Params;
 use super::trend::cut_of;
@@ -30,11 +30,11 @@ impl Flexible {
 }
 
 impl Strategy for Flexible {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.split.on_interest(interest, fib, cx);
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         if data.packet.ecn == Ecn::Marked && fib.hops.len() > 1 && cx.face(data.from).link.is_some() {
             // our choice: F(f) ← F(f) − (0.02 + 0.1·cut)·F(f)
             let part = self.change + self.cut_gain * cut_of(data.packet);

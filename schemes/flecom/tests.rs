@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Rate};
 
 use super::trend::{Trend, change, cut_of};
 use super::{Params, Step, Trends, control, link, strategy};
-use crate::shared::forwarders::{Crossroads, Gate, Outcome, data, faces, interest};
+use crate::shared::forwarders::{LinkBench, Outcome, StrategyBench, data, faces, interest};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 const SETUP: Setup = Setup { segment: Bytes::new(1100), header: Bytes::ZERO, initial_window: Bytes::ZERO };
@@ -44,7 +44,7 @@ fn the_change_that_brings_p_back_to_nothing() {
 fn the_trend_is_looked_at_every_60_ms_and_reacts_at_once() {
     let params = Params::default();
     let mut trend = Trend::default();
-    let start = Gate::new(Vec::new()).now;
+    let start = LinkBench::new(Vec::new()).now;
     trend.on_departure(start, 0.004, &params);
     // 0.125·(−0.001) + 1.25·0.004
     near(trend.value, 0.004875);
@@ -74,7 +74,7 @@ fn the_trend_is_looked_at_every_60_ms_and_reacts_at_once() {
 fn a_graded_step_is_the_level_of_congestion_up_to_the_maximum() {
     let params = Params { step: Step::Level, ..Params::default() };
     let mut trend = Trend::default();
-    let start = Gate::new(Vec::new()).now;
+    let start = LinkBench::new(Vec::new()).now;
     trend.on_departure(start, 0.010, &params);
     // 0.125·0.005 + 1.25·0.010
     near(trend.cut, 0.013125);
@@ -84,8 +84,8 @@ fn a_graded_step_is_the_level_of_congestion_up_to_the_maximum() {
     near(trend.cut, 0.1);
 }
 
-fn gate(hops: u32) -> (Gate, Trends) {
-    let mut gate = Gate::new(faces(2, Rate::from_mbps(10), 1));
+fn gate(hops: u32) -> (LinkBench, Trends) {
+    let mut gate = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     gate.hops = hops;
     (gate, link(&Params::default(), &SETUP))
 }
@@ -122,7 +122,7 @@ fn interests_with_one_way_are_shaped_after_a_cut() {
     assert_eq!(gate.interest(&mut law, name(200), NEAR, FAR), Admission::Pass);
     gate.data_with(&mut law, name(200), FAR, NEAR, cut(0.1));
     let begun = gate.now;
-    let ask = |gate: &mut Gate, law: &mut Trends, segment| gate.interest(law, name(segment), NEAR, FAR);
+    let ask = |gate: &mut LinkBench, law: &mut Trends, segment| gate.interest(law, name(segment), NEAR, FAR);
     assert_eq!(ask(&mut gate, &mut law, 300), Admission::Pass);
     for segment in 301..320 {
         assert_eq!(ask(&mut gate, &mut law, segment), Admission::Hold(LaneId(1)));
@@ -165,7 +165,7 @@ fn interests_with_another_way_are_not_shaped() {
 /// (0.02 + 0.1·0.1)·1 = 0.03.
 #[test]
 fn shares_move_by_the_cut() {
-    let mut node = Crossroads::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
+    let mut node = StrategyBench::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
     let mut law = strategy(&Params { probing: 0.0, ..Params::default() }, &SETUP);
     let pending = node.interest(&mut law, 1, CONSUMER);
     node.data_with(&mut law, pending, NEAR, cut(0.1));

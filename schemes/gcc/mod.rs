@@ -45,15 +45,15 @@ params! {
     /// Packets sent within this time form a group, and so do packets that arrive within it after a wait.
     burst_time: Duration = Duration::from_millis(5), within "1 us"..="1 s", from "GCC02 §5.2, Table 1";
     /// Maximum time over which packets that arrive in a burst join one group.
-    max_group_time: Duration = Duration::from_millis(100), within "1 us"..="10 s", from "our choice: GCC02 has no limit, and while a queue drains at more than 200 packets per second no group would ever end";
+    max_group_time: Duration = Duration::from_millis(100), within "1 us"..="10 s", from "our choice: GCC02 has no limit; without one, a group would not end while a queue drains at more than 200 packets per second";
     /// Variance of the state noise, in ms².
     q: f64 = 0.001, within 0.0..=1000.0, from "GCC02 §5.3, Table 1";
     /// Initial variance of the estimate, in ms².
     e0: f64 = 0.1, within 0.0..=1000.0, from "GCC02 §5.3, Table 1";
     /// Gain of the measurement noise at 30 groups per second.
-    chi: f64 = 0.01, within 0.001..=0.1, from "GCC02 §5.3, Table 1: within 0.001 and 0.1; our choice of the value: the geometric middle";
+    chi: f64 = 0.01, within 0.001..=0.1, from "GCC02 §5.3, Table 1: 0.001 to 0.1; our choice of the value: the geometric mean";
     /// Maximum factor of the trend before its comparison with the threshold. The factor is the number of delay variations so far.
-    max_deltas: u32 = 60, within 1..=1000, from "our choice: as deployed; GCC02 §5.4 compares the trend itself, which groups of 5 ms exceed only when the sending rate is three times the capacity";
+    max_deltas: u32 = 60, within 1..=1000, from "our choice: as in deployed implementations; GCC02 §5.4 compares the trend itself, which groups of 5 ms exceed only at a sending rate of three times the capacity";
     /// Initial threshold of over-use.
     del_var_th: Duration = Duration::from_micros(12_500), within "1 us"..="10 s", from "GCC02 §5.4, Table 1";
     /// Minimum threshold.
@@ -79,15 +79,15 @@ params! {
     /// The delay-based rate is at most this multiple of the receive rate.
     max_over_received: f64 = 1.5, within 1.0..=1000.0, from "GCC02 §5.5";
     /// T: window of the receive rate.
-    receive_window: Duration = Duration::from_millis(500), within "1 ms"..="10 s", from "GCC02 §5.5, Table 1: 0.5 to 1 s; our choice of the value: the quickest";
+    receive_window: Duration = Duration::from_millis(500), within "1 ms"..="10 s", from "GCC02 §5.5, Table 1: 0.5 to 1 s; our choice of the value: the minimum";
     /// Weight of the old value in the average receive rate at over-use.
     average_smoothing: f64 = 0.95, within 0.0..=0.999, from "GCC02 §5.5";
     /// Distance from that average, in standard deviations, up to which the rate is near convergence.
     convergence_sigmas: f64 = 3.0, within 0.0..=1000.0, from "GCC02 §5.5";
     /// Minimum variance around that average, divided by the average.
-    min_normalised_variance: Rate = Rate::from_bps(400), within "0 bit/s"..="1000 Gbit/s", from "our choice: as deployed; GCC02 §5.5 asks for valid statistics, and one sample has no deviation";
+    min_normalised_variance: Rate = Rate::from_bps(400), within "0 bit/s"..="1000 Gbit/s", from "our choice: as in deployed implementations; GCC02 §5.5 requires valid statistics, and a single sample has no deviation";
     /// Maximum time between reports of the receiver. Over-use is reported at once.
-    feedback_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "GCC02 §3: per frame, or up to 100 ms";
+    feedback_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "GCC02 §3: once per frame, or up to 100 ms";
     /// Loss ratio below which the loss-based rate grows.
     low_loss: f64 = 0.02, within 0.0..=1.0, from "GCC02 §6";
     /// Loss ratio above which the loss-based rate is reduced.
@@ -97,19 +97,19 @@ params! {
     /// Share of the loss ratio by which the loss-based rate is reduced.
     loss_cut: f64 = 0.5, within 0.0..=1.0, from "GCC02 §6";
     /// Minimum number of packets per loss ratio: reports of fewer packets are combined.
-    loss_packets: u32 = 20, within 1..=100000, from "our choice: as deployed; among fewer than ten packets one lost packet would be more than high_loss";
+    loss_packets: u32 = 20, within 1..=100000, from "our choice: as in deployed implementations; with fewer than ten packets, one loss would exceed `high_loss`";
     /// Gain of the smoothed round-trip time.
-    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of TCP (RFC 6298 §2.3)";
     /// Round-trip time before the first report.
     initial_rtt: Duration = Duration::from_millis(200), within "1 ms"..="10 s", from "our choice: GCC02 gives none";
     /// Rate at the start.
-    initial_rate: Rate = Rate::from_kbps(300), within "1 bit/s"..="1000 Gbit/s", from "our choice: as deployed; GCC02 gives none";
+    initial_rate: Rate = Rate::from_kbps(300), within "1 bit/s"..="1000 Gbit/s", from "our choice: as in deployed implementations; GCC02 gives none";
     /// Minimum rate.
-    min_rate: Rate = Rate::from_kbps(30), within "1 bit/s"..="1000 Gbit/s", from "our choice: GCC02 gives none, and who sends nothing measures no delay";
+    min_rate: Rate = Rate::from_kbps(30), within "1 bit/s"..="1000 Gbit/s", from "our choice: GCC02 gives none; a sender without packets measures no delay";
     /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: GCC02 leaves it to the application";
     /// After this time without a report the rate is halved.
-    timeout: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: GCC02 has no timeout; reports are due ten times as often";
+    timeout: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: GCC02 has no timeout; ten times the maximum time between reports";
     order min_del_var_th <= del_var_th;
     order del_var_th <= max_del_var_th;
     order low_loss <= high_loss;

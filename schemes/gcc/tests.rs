@@ -8,7 +8,7 @@ use super::Params;
 use super::endpoints::{
     DataHeader, Detector, Filter, Groups, RateControl, Receiver, Report, Sender, Signal, State, Variation,
 };
-use crate::shared::stream_testing::{End, PACKET, ms, near};
+use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
 
 const SOURCE: EndpointId = EndpointId(1);
 const VIEWER: EndpointId = EndpointId(2);
@@ -238,14 +238,14 @@ fn a_rate_above_the_average_at_overuse_starts_anew() {
 
 /// A receiver that is given packets of 1000 bytes.
 struct Viewer {
-    end: End,
+    end: LawBench,
     law: Receiver,
     seq: u64,
 }
 
 impl Viewer {
     fn new() -> Self {
-        let mut viewer = Self { end: End::new(VIEWER), law: Receiver::new(&Params::default()), seq: 0 };
+        let mut viewer = Self { end: LawBench::new(VIEWER), law: Receiver::new(&Params::default()), seq: 0 };
         let law = &mut viewer.law;
         viewer.end.listen(|cx| law.on_start(cx));
         viewer
@@ -327,15 +327,15 @@ fn data_of_another_scheme_are_ignored() {
 // ---- source
 
 /// A source that has started at 1 Mbit/s.
-fn source() -> (End, Sender) {
+fn source() -> (LawBench, Sender) {
     let params = Params { initial_rate: Rate::from_mbps(1), ..Params::default() };
-    let (mut end, mut law) = (End::new(SOURCE), Sender::new(&params));
+    let (mut end, mut law) = (LawBench::new(SOURCE), Sender::new(&params));
     end.cx(|cx| law.on_start(cx));
     (end, law)
 }
 
 /// Reports at `at_ms`, about a packet of 50 ms ago.
-fn report(end: &mut End, law: &mut Sender, at_ms: u64, rate_bps: u64, received: u64, lost: u64) {
+fn report(end: &mut LawBench, law: &mut Sender, at_ms: u64, rate_bps: u64, received: u64, lost: u64) {
     end.now = ms(at_ms);
     let report = Report { rate_bps, echo: ms(at_ms - 50), received, lost };
     end.tell(law, VIEWER, ms(at_ms - 25), report.encode());

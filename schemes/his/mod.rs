@@ -48,7 +48,7 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Headroom: the share of the rates that is used.
-    headroom: f64 = 0.98, within 0.01..=1.0, from "CCNEW: 0.98, 0.97 in its experiments";
+    headroom: f64 = 0.98, within 0.01..=1.0, from "CCNEW: 0.98 by default, 0.97 in its experiments";
     /// Measurement interval of the rate of incoming Interests.
     interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 0.1 s";
     /// Gain of the sizes of packets.
@@ -58,9 +58,9 @@ contract::params! {
     /// Maximum number of Interests that wait per link.
     queue_limit: u32 = 100, within 1..=1000000, from "CCNEW: 100";
     /// Queue management of the Interest queue.
-    queue: Queue = Queue::DropTail, from "CCNEW: all three, drop-tail by default";
+    queue: Queue = Queue::DropTail, from "CCNEW has all three; drop-tail is its default";
     /// Whether rejected Interests are answered with a NACK; otherwise they are dropped.
-    nacks: bool = true, from "CCNEW: a switch; WRNOR13 proposes NACKs";
+    nacks: bool = true, from "CCNEW has both; WRNOR13 proposes NACKs";
     /// PIE: interval of the update of its probability.
     pie_update_interval: Duration = Duration::from_millis(30), within "1 ms"..="10 s", from "CCNEW: 30 ms";
     /// PIE: gain of the distance to the target, per second.
@@ -76,7 +76,7 @@ contract::params! {
     /// CoDel: time for which the queueing delay can exceed the target.
     codel_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 100 ms";
     /// Reaction of a consumer to a NACK.
-    consumer: Answer = Answer::Aimd, from "CCNEW: both";
+    consumer: Answer = Answer::Aimd, from "CCNEW has both";
 }
 
 /// The part at a consumer.

@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Time};
 
 use super::Params;
 use super::drops::{Codel, Pie, Queue};
-use super::share::Both;
+use super::share::LinkRates;
 use crate::shared::serve_due;
 
 /// The shaper of a node. The lane of a link has the number of its face.
@@ -82,7 +82,7 @@ impl Shaper {
         link.observe(now, every);
         let Link { i_out, i_in, d_out, d_in, observed, .. } = *link;
         let both =
-            Both { c1: port.rate.as_bps_f64(), c2: port.rate_in.as_bps_f64(), i_out, i_in, d_out, d_in };
+            LinkRates { c1: port.rate.as_bps_f64(), c2: port.rate_in.as_bps_f64(), i_out, i_in, d_out, d_in };
         both.rate(observed, headroom)
     }
 

@@ -2,7 +2,7 @@
 
 /// Rates and sizes at one link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Both {
+pub(super) struct LinkRates {
     /// Rate outwards, in bit/s.
     pub c1: f64,
     /// Rate inwards.
@@ -17,7 +17,7 @@ pub(super) struct Both {
 
 /// Allowed rates of Interests, in bit/s of Interests.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Allowed {
+pub(super) struct AllowedRates {
     /// If the other side requests at its maximum.
     pub min: f64,
     /// If the other side requests nothing.
@@ -26,8 +26,8 @@ pub(super) struct Allowed {
     pub expected: f64,
 }
 
-impl Both {
-    pub(super) fn allowed(&self) -> Allowed {
+impl LinkRates {
+    pub(super) fn allowed(&self) -> AllowedRates {
         let Self { c1, c2, i_out, i_in, d_out, d_in } = *self;
         // r₁ = d_in/i_out, r₂ = d_out/i_in                                               [WRNOR13, CCNEW]
         let (r1, r2) = (d_in / i_out, d_out / i_in);
@@ -35,7 +35,7 @@ impl Both {
         let max = c2 / r1;
         if r1 * r2 <= 1.0 {
             // our choice: if Data are not larger than Interests, there is nothing to share
-            return Allowed { min: c1.min(max), max, expected: c2.min(c1 / r2) };
+            return AllowedRates { min: c1.min(max), max, expected: c2.min(c1 / r2) };
         }
         let (min, expected) = if c1 / c2 < 2.0 * r2 / (r1 * r2 + 1.0) {
             // the outgoing direction is the bottleneck
@@ -46,12 +46,12 @@ impl Both {
         } else {
             ((r2 * c2 - c1) / (r1 * r2 - 1.0), (r1 * c1 - c2) / (r1 * r2 - 1.0))
         };
-        Allowed { min, max, expected }
+        AllowedRates { min, max, expected }
     }
 
     /// The rate s, in bit/s of Interests, while Interests arrive at `observed` bit/s.
     pub(super) fn rate(&self, observed: f64, headroom: f64) -> f64 {
-        let Allowed { min, max, expected } = self.allowed();
+        let AllowedRates { min, max, expected } = self.allowed();
         let expected = expected * headroom;
         // s = s_min                                    if obs ≥ exp
         //   = s_min + (s_max − s_min)·(1 − obs/exp)²   otherwise                          [WRNOR13, CCNEW]

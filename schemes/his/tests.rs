@@ -7,16 +7,16 @@ use contract::{
 use units::{Bytes, Duration, Rate, Time};
 
 use super::drops::{Codel, Pie};
-use super::share::Both;
+use super::share::LinkRates;
 use super::{Answer, Consumer, Params, Queue, Shaper, control, link};
-use crate::shared::forwarders::{Gate, Outcome, faces, interest};
+use crate::shared::forwarders::{LinkBench, Outcome, faces, interest};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 const UP: FaceId = FaceId(0);
 const DOWN: FaceId = FaceId(1);
 
-fn both(c1: f64, c2: f64) -> Both {
-    Both { c1, c2, i_out: 40.0, i_in: 40.0, d_out: 1000.0, d_in: 1000.0 }
+fn both(c1: f64, c2: f64) -> LinkRates {
+    LinkRates { c1, c2, i_out: 40.0, i_in: 40.0, d_out: 1000.0, d_in: 1000.0 }
 }
 
 fn close(a: f64, b: f64) {
@@ -72,8 +72,8 @@ fn the_forms_meet() {
     }
 }
 
-fn shaper(params: &Params) -> (Gate, Shaper) {
-    let mut node = Gate::new(faces(2, Rate::from_mbps(10), 1));
+fn shaper(params: &Params) -> (LinkBench, Shaper) {
+    let mut node = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     let mut law = link(params, &setup(1));
     contract::LinkLaw::on_start(&mut law, &mut node);
     (node, law)

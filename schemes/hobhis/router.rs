@@ -9,7 +9,7 @@ use contract::{
 use units::{Duration, Time};
 
 use super::Params;
-use crate::shared::{Mirror, serve_due};
+use crate::shared::{FifoModel, serve_due};
 
 contract::choice! {
     /// The queues of Interests.
@@ -54,7 +54,7 @@ pub struct Shaper {
 /// The state of a link.
 #[derive(Debug, Default)]
 struct Link {
-    queue: Mirror,
+    queue: FifoModel,
     /// Smoothed size of outgoing Interests in bytes; 0 before the first.
     interest: f64,
     /// Smoothed size of incoming Data in bytes; 0 before the first.

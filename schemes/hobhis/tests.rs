@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Rate, Time};
 
 use super::router::{Gap, gap};
 use super::{Params, QueuePer, Shaper, WhenFull, control, link};
-use crate::shared::forwarders::{Gate, Outcome, faces};
+use crate::shared::forwarders::{LinkBench, Outcome, faces};
 use crate::shared::testing::{Bench, setup};
 
 /// Towards the producers.
@@ -24,14 +24,14 @@ fn name(content: usize, segment: u64) -> Name {
     Name { prefix: CONTENTS[content], segment }
 }
 
-fn shaper(params: &Params) -> (Gate, Shaper) {
-    let mut node = Gate::new(faces(2, Rate::from_mbps(10), 1));
+fn shaper(params: &Params) -> (LinkBench, Shaper) {
+    let mut node = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     node.link(DOWN).rate = Rate::from_mbps(1);
     (node, link(params, &setup(1)))
 }
 
 /// One Interest of a content goes up and its Data come back after 100 ms; nothing waits.
-fn greet(node: &mut Gate, law: &mut Shaper, content: usize) {
+fn greet(node: &mut LinkBench, law: &mut Shaper, content: usize) {
     node.interest(law, name(content, 1000), DOWN, UP);
     node.run(law, node.now + Duration::from_millis(1));
     let left = node.outcomes.last().map(|outcome| match outcome {
@@ -43,7 +43,7 @@ fn greet(node: &mut Gate, law: &mut Shaper, content: usize) {
 }
 
 /// Data of these contents wait in the queue down.
-fn fill(node: &mut Gate, law: &mut Shaper, counts: [u32; 2]) {
+fn fill(node: &mut LinkBench, law: &mut Shaper, counts: [u32; 2]) {
     for (content, count) in counts.into_iter().enumerate() {
         for segment in 0..count {
             node.data(law, name(content, 2000 + u64::from(segment)), UP, DOWN);
@@ -54,7 +54,7 @@ fn fill(node: &mut Gate, law: &mut Shaper, counts: [u32; 2]) {
     }
 }
 
-fn rate(node: &mut Gate, law: &mut Shaper, content: u32) -> f64 {
+fn rate(node: &mut LinkBench, law: &mut Shaper, content: u32) -> f64 {
     law.rate(content, 0.7, None, node).0
 }
 
@@ -189,7 +189,7 @@ fn clients_do_not_shape() {
 #[test]
 fn data_carry_the_minimum_rate_of_the_path() {
     let (mut node, mut law) = shaper(&Params::default());
-    let written = |node: &mut Gate, law: &mut Shaper, content: usize, before: u64| {
+    let written = |node: &mut LinkBench, law: &mut Shaper, content: usize, before: u64| {
         node.interest(law, name(content, 1), DOWN, UP);
         node.run(law, node.now + Duration::from_millis(20));
         let mut packet = crate::shared::forwarders::data(name(content, 1));

@@ -8,7 +8,7 @@ use units::Time;
 
 use super::Params;
 use super::rounds::Rounds;
-use crate::shared::Lines;
+use crate::shared::LaneNumbers;
 
 /// The shaper of a node.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Shaper {
     data: u64,
     /// Per face.
     faces: Vec<Face>,
-    lanes: Lines,
+    lanes: LaneNumbers,
     wake: Time,
     held: u32,
 }
@@ -52,7 +52,7 @@ impl Shaper {
             room: params.queue_limit,
             data,
             faces: Vec::new(),
-            lanes: Lines::default(),
+            lanes: LaneNumbers::default(),
             wake: Time::NEVER,
             held: 0,
         }

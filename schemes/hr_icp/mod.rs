@@ -39,19 +39,19 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Routers: bytes of a flow that are served per round, and the maximum credit of a flow.
-    quantum: Bytes = Bytes::new(10_000), within "1 B"..="1000000 B", from "CCNPL: 80 000 bit, for both";
+    quantum: Bytes = Bytes::new(10_000), within "1 B"..="1000000 B", from "CCNPL: 80 000 bit for both";
     /// Routers: maximum number of Interests that wait per flow.
-    queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one; per flow, as CGM12 is robust against receivers that misbehave";
+    queue_limit: u32 = 100, within 1..=1000000, from "our choice: no source gives one; per flow, because CGM12 tolerates receivers that misbehave";
     /// Receivers: number of round-trip times from which the timer is computed.
-    samples: u32 = 30, within 1..=10000, from "CCNPL: 30, as ICP";
+    samples: u32 = 30, within 1..=10000, from "CCNPL: 30, as for ICP";
     /// Receivers: position of the timer between the minimum (0) and the maximum (1) of them.
-    delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8, as ICP";
+    delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8, as for ICP";
     /// Receivers: the timer before this number of samples exists; until then the window is not reduced.
-    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: as our ICP";
+    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: that of our ICP";
     /// Receivers: segments added per window of Data.
-    eta: u32 = 1, within 1..=1000, from "CCNPL: 1, as ICP";
+    eta: u32 = 1, within 1..=1000, from "CCNPL: 1, as for ICP";
     /// Receivers: share of the window kept after a timeout.
-    beta: f64 = 0.5, within 0.01..=0.99, from "CCNPL: a half, rounded down, as ICP";
+    beta: f64 = 0.5, within 0.01..=0.99, from "CCNPL: one half, rounded down, as for ICP";
 }
 
 /// The part at a consumer: ICP.

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Rate, Time};
 use super::rounds::Rounds;
 use super::{Params, Shaper, control, link};
 use crate::icp;
-use crate::shared::forwarders::{Gate, Outcome, faces};
+use crate::shared::forwarders::{LinkBench, Outcome, faces};
 use crate::shared::testing::{Bench, setup};
 
 const RATE: Rate = Rate::from_mbps(10);
@@ -89,19 +89,19 @@ fn credits_grow_at_the_fair_rate_of_the_link() {
     }
 }
 
-fn node(params: &Params) -> (Gate, Shaper) {
-    (Gate::new(faces(2, RATE, 1)), link(params, &setup(1)))
+fn node(params: &Params) -> (LinkBench, Shaper) {
+    (LinkBench::new(faces(2, RATE, 1)), link(params, &setup(1)))
 }
 
 /// So many Data of a flow join the queue down.
-fn fill(node: &mut Gate, law: &mut Shaper, flow: usize, count: u64) {
+fn fill(node: &mut LinkBench, law: &mut Shaper, flow: usize, count: u64) {
     for segment in 0..count {
         node.data(law, name(flow, 1000 + segment), UP, DOWN);
         node.link(DOWN).backlog.packets += 1;
     }
 }
 
-fn released(node: &Gate, since: Time) -> Vec<(u64, u64)> {
+fn released(node: &LinkBench, since: Time) -> Vec<(u64, u64)> {
     let what = |outcome: &Outcome| match outcome {
         Outcome::Released(at, name) => ((*at - since).as_nanos() / 1000, name.segment),
         Outcome::Refused(..) => panic!("it refuses nothing"),

@@ -33,13 +33,13 @@ contract::params! {
     /// Number of round-trip times from which the timer is computed.
     samples: u32 = 30, within 1..=10000, from "CCNPL: 30";
     /// Position of the timer between the minimum (0) and the maximum (1) of them.
-    delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8; ICP12 is remembered with 0.5";
+    delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8; ICP12, not available in full, has 0.5 as far as known";
     /// The timer before this number of samples exists; until then the window is not reduced.
-    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: CCNPL leaves it to the scenario; the lifetime of an Interest must be longer";
+    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: CCNPL leaves it to the scenario; Interests must live longer than this";
     /// Segments added per window of Data.
     eta: u32 = 1, within 1..=1000, from "CCNPL: 1";
     /// Share of the window kept after a timeout.
-    beta: f64 = 0.5, within 0.01..=0.99, from "CCNPL: a half, rounded down";
+    beta: f64 = 0.5, within 0.01..=0.99, from "CCNPL: one half, rounded down";
 }
 
 /// The whole congestion control.

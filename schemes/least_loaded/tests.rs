@@ -4,7 +4,7 @@ use contract::{Net, NodeId, Order, PortId, Share, Traffic};
 use units::Duration;
 
 use super::{App, Params};
-use crate::shared::sdn_testing::{Desk, net};
+use crate::shared::sdn_testing::{AppBench, net};
 
 fn network() -> Net {
     let mut net = net(6, &[(0, 1, 1), (1, 3, 1), (0, 2, 2), (2, 3, 2), (3, 4, 1), (3, 5, 1)]);
@@ -17,8 +17,8 @@ fn network() -> Net {
     net
 }
 
-fn desk() -> Desk<App> {
-    Desk::new(App::new(&Params::default()), network())
+fn desk() -> AppBench<App> {
+    AppBench::new(App::new(&Params::default()), network())
 }
 
 fn share(to: u32, bytes: u32) -> Share {
@@ -26,7 +26,7 @@ fn share(to: u32, bytes: u32) -> Share {
 }
 
 /// Statuses of all ports of the second way.
-fn quiet(desk: &mut Desk<App>) {
+fn quiet(desk: &mut AppBench<App>) {
     for port in [2, 4, 6, 8, 10] {
         desk.status(port, 0.1, 0, &[]);
     }

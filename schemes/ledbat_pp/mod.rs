@@ -44,11 +44,11 @@ contract::params! {
     /// Number of round trips for which the window is held at its minimum.
     freeze: f64 = 2.0, within 0.0..=1000.0, from "LEDBATPP §4.4";
     /// Ratio of the time to the next slowdown to the duration of the last one.
-    interval: f64 = 9.0, within 0.0..=1000.0, from "LEDBATPP §4.4: at most a tenth of the capacity is lost";
+    interval: f64 = 9.0, within 0.0..=1000.0, from "LEDBATPP §4.4: slowdowns cost at most a tenth of the capacity";
     /// Number of minutes over which the base round-trip time is the minimum.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
     /// Number of samples, none older than a round trip, whose minimum is the current round-trip time.
-    current_filter: u32 = 4, within 1..=1000, from "our choice: as for LEDBAT, the minimum of four is not moved by a delayed acknowledgement";
+    current_filter: u32 = 4, within 1..=1000, from "our choice: that of LEDBAT; one delayed acknowledgement does not change the minimum of four samples";
     /// Initial and minimum window, in segments; after a timeout the window is one segment.
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "LEDBATPP §4.1, §4.4";
 }

@@ -42,31 +42,31 @@ params! {
     /// Congestion ends when the accumulation is below this number of packets.
     leave: f64 = 1.0, within 0.0..=1000.0, from "MCA §2.2";
     /// Unit of the accumulation: a fluid, or whole packets.
-    accumulation: Form = Form::Fluid, from "our choice: whole packets leave no residue to carry, and each epoch then raises the baseline";
+    accumulation: Form = Form::Fluid, from "our choice: with whole packets no residue is carried over, and each epoch raises the baseline";
     /// Residue after an early control packet: zero, or the part that its earliness does not explain.
-    early: Early = Early::Zero, from "MCA §2.2; our choice: the other form, with which no sequence of epochs raises the baseline";
+    early: Early = Early::Zero, from "MCA §2.2; our choice for the other value: with it no sequence of epochs raises the baseline";
     /// When accumulation is indicated: with every control packet during congestion, or once per epoch.
-    indication: Cadence = Cadence::PerControlPacket, from "our choice: once per epoch lets queues overflow that would not otherwise";
+    indication: Cadence = Cadence::PerControlPacket, from "our choice: with one indication per epoch, queues overflow that would not otherwise";
     /// Control packets: data packets with a flag, or separate packets in a class of their own that bypasses queues.
-    control: Control = Control::InBand, from "MCA §2.2; §2.1 for out_of_band";
+    control: Control = Control::InBand, from "MCA §2.2; §2.1 for `out_of_band`";
     /// Minimum time between control packets; at most one per data packet.
-    control_interval: Duration = Duration::from_millis(20), within "1 ms"..="10 s", from "our choice: the published counts of indications need more than one control packet per round trip";
+    control_interval: Duration = Duration::from_millis(20), within "1 ms"..="10 s", from "our choice: the published numbers of indications need more than one control packet per round trip";
     /// Minimum time over which a receiver measures the rate that converts lateness to bytes; the smoothed round-trip time if that is longer.
-    rate_window: Duration = Duration::from_millis(50), within "1 ms"..="10 s", from "our choice: shorter ones hold too few packets";
+    rate_window: Duration = Duration::from_millis(50), within "1 ms"..="10 s", from "our choice: a shorter window contains too few packets";
     /// Minimum number of packets over which the rate at congestion is measured; the smoothed round-trip time if that is longer.
     trac_packets: u32 = 4, within 1..=16, from "our choice: MCA §3.1.3 says a short period, for example one round trip";
     /// Gain of the mean and deviation of the rate at congestion.
-    trac_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time";
+    trac_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of the round-trip time";
     /// Gain of the mean and deviation of G-TRAC.
-    g_gain: f64 = 0.03125, within 0.001..=1.0, from "our choice: with 1/8 the representative flaps";
+    g_gain: f64 = 0.03125, within 0.001..=1.0, from "our choice: with 1/8 the representative changes often between receivers";
     /// Deviation after the first sample of a mean, as a share of it.
-    first_deviation: f64 = 0.25, within 0.0..=1.0, from "our choice: the paper does not say how averages begin";
+    first_deviation: f64 = 0.25, within 0.0..=1.0, from "our choice: the paper does not say how averages are initialized";
     /// Minimum number of packets of the source per sample of the congestion frequency.
     f_window: u32 = 20, within 1..=100000, from "our choice: MCA §3.1.3 says a certain period, for example between two epochs";
     /// Gain of the congestion frequency.
-    f_gain: f64 = 0.25, within 0.001..=1.0, from "our choice: smooths over some windows";
+    f_gain: f64 = 0.25, within 0.001..=1.0, from "our choice: a mean over a few windows";
     /// A receiver sends indications only if its G-TRAC is below U − k_rx·D of the representative.
-    k_rx: f64 = 2.0, within 0.0..=100.0, from "our choice: the published text says lower than the representative's, which is 0; only 2 keeps the published economy of feedback";
+    k_rx: f64 = 2.0, within 0.0..=100.0, from "our choice: the published text says below the representative's value, which is k_rx = 0; only 2 gives the published amount of feedback";
     /// The source takes a new representative when its G-TRAC is below U − k·D.
     k: f64 = 1.0, within 0.0..=100.0, from "MCA §3.1.3";
     /// The representative is absent after this number of periods without feedback from it.
@@ -90,7 +90,7 @@ params! {
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(80), within "1 bit/s"..="1000 Gbit/s", from "our choice: ten packets of 1000 bytes per second";
     /// Minimum rate.
-    min_rate: Rate = Rate::from_kbps(4), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes in two seconds keeps control packets coming";
+    min_rate: Rate = Rate::from_kbps(4), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes in two seconds, so that control packets continue";
     /// Maximum rate. Without it the rate grows without bound if there is no receiver, as MCA §4.5 warns.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
     order min_rate <= max_rate;

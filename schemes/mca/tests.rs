@@ -11,7 +11,7 @@ use super::*;
 // ---- what a law needs to run ----
 
 /// One law alone, with what it put out.
-struct End {
+struct LawBench {
     now: Time,
     me: EndpointId,
     random: Random,
@@ -20,7 +20,7 @@ struct End {
     answers: Vec<Answer>,
 }
 
-impl End {
+impl LawBench {
     fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
@@ -69,8 +69,8 @@ fn us(us: u64) -> Time {
 }
 
 /// A source that started at time zero with a rate far from floor and cap.
-fn source(params: &Params) -> (End, Sender) {
-    let mut end = End::new(SOURCE);
+fn source(params: &Params) -> (LawBench, Sender) {
+    let mut end = LawBench::new(SOURCE);
     let params = Params { initial_rate: Rate::from_mbps(1), ..params.clone() };
     let mut law = Sender::new(&params, PACKET);
     end.cx(|cx| law.on_start(cx));
@@ -79,7 +79,7 @@ fn source(params: &Params) -> (End, Sender) {
 
 /// Gives the source an indication from `from` about a packet sent `age` ago.
 fn tell(
-    end: &mut End,
+    end: &mut LawBench,
     law: &mut Sender,
     from: EndpointId,
     kind: Kind,
@@ -402,7 +402,7 @@ fn the_rate_keeps_to_its_floor_and_cap() {
 
 /// A receiver that hears a steady stream, 1 packet per millisecond, every one a control packet.
 struct Listening {
-    end: End,
+    end: LawBench,
     law: Receiver,
     heard: Announcement,
     seq: u64,
@@ -410,7 +410,7 @@ struct Listening {
 
 impl Listening {
     fn new(params: &Params, heard: Announcement) -> Self {
-        Self { end: End::new(NEAR), law: Receiver::new(params, PACKET), heard, seq: 0 }
+        Self { end: LawBench::new(NEAR), law: Receiver::new(params, PACKET), heard, seq: 0 }
     }
 
     fn data(&self, seq: u64) -> Arrival {

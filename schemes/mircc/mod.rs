@@ -3,7 +3,7 @@
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};
 
-use self::router::rate::Rule;
+use self::router::rate::Constants;
 
 mod control;
 pub(crate) mod router;
@@ -51,9 +51,9 @@ pub const SCHEME: Scheme = Scheme {
 
 params! {
     /// T: time between two calculations of the rate. Values above it are a coarse clock.
-    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the minimum of 100, 250, 500 and 750 ms";
+    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the smallest of 100, 250, 500 and 750 ms";
     /// Start of the first interval, after the start of the run.
-    phase: Duration = Duration::ZERO, within "0 s"..="100 s", from "our choice: no source gives one; the law must not depend on it";
+    phase: Duration = Duration::ZERO, within "0 s"..="100 s", from "our choice: no source gives one; results must not depend on it";
     /// η: share of the link's capacity that is offered.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
     /// Minimum value of β.
@@ -63,19 +63,19 @@ params! {
     /// Depth of the leaky bucket of a link, in packets; 0 is unlimited.
     depth: u32 = 200, within 0..=1000000000, from "KATO §4.1";
     /// Interests that y counts.
-    counting: Counting = Counting::Received, from "our choice: KATO §3.1 says received; those that pass would hide the overload from the law";
+    counting: Counting = Counting::Received, from "our choice: KATO §3.1 says received; counting only Interests that pass would hide the overload from the control law";
     /// Treatment of an Interest that exceeds the bucket.
-    policing: Policing = Policing::Drop, from "our choice: KATO names no refusal";
+    policing: Policing = Policing::Drop, from "our choice: KATO mentions no NACK";
     /// Whether R is limited to C. Without this limit the rate of a link that is no bottleneck grows without bound.
-    capped: bool = true, from "our choice: no source says so; Figures 3 and 4 of KATO show at most C";
+    capped: bool = true, from "our choice: no source states it; R is at most C in Figures 3 and 4 of KATO";
     /// Minimum R, as a share of C.
-    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
+    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that sends few Interests receives few new rates";
     /// Gain of the smoothed round-trip time d.
-    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: KATO §3.1 says smoothed";
+    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: KATO §3.1 says smoothed, and gives no gain";
     /// d before the first sample.
     initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: the round-trip time of KATO §4.1";
     /// Initial rate of a consumer; unlimited is the rate of its node's link.
-    initial_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: an idle link offers its capacity; Figures 3 and 4 of KATO begin there";
+    initial_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: an idle link offers its capacity, with which Figures 3 and 4 of KATO start";
 }
 
 choice! {
@@ -99,8 +99,8 @@ choice! {
 }
 
 impl Params {
-    fn rule(&self) -> Rule {
-        Rule {
+    fn rule(&self) -> Constants {
+        Constants {
             eta: self.eta,
             min_beta: self.min_beta,
             weight: self.weight,

@@ -5,7 +5,7 @@ use contract::{
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
-use super::router::rate::{Facts, Rater, base_rate, beta, excess_rate, full_rate_flows};
+use super::router::rate::{LinkRate, Measurements, base_rate, beta, excess_rate, full_rate_flows};
 use super::*;
 use crate::shared::offer;
 use crate::shared::testing::Bench;
@@ -205,15 +205,15 @@ fn the_excess_rate_is_what_flows_do_not_use() {
 #[test]
 fn the_rate_is_the_sum_of_two_averages_of_weight_a_half() {
     let params = Params::default();
-    let mut rater = Rater::new(1200.0);
+    let mut rater = LinkRate::new(1200.0);
     // R = 1200, y = 1600: N = 1600/1200 = 4/3, β = 1, base = (1200 − 1·40/0.4)/(4/3) = 825, excess = 1200 − 1600·3/4 = 0
     // averages: base (1200 + 825)/2 = 1012.5, excess 0; R = 1012.5
-    let found = rater.tick(&params.rule(), &Facts { capacity: 1200.0, y: 1600.0, q: 40.0, d: 0.4 });
+    let found = rater.tick(&params.rule(), &Measurements { capacity: 1200.0, y: 1600.0, q: 40.0, d: 0.4 });
     assert!(close(found.n, 4.0 / 3.0) && close(found.beta, 1.0));
     assert!(close(rater.rate, 1012.5), "{}", rater.rate);
     // R = 1012.5, y = 1080: N = 1200/1012.5 = 32/27, β = 0.1, base = (1200 − 0.1·80/0.4)·27/32 = 995.625,
     // excess = 1012.5 − 1080·27/32 = 101.25; averages 1004.0625 and 50.625
-    let found = rater.tick(&params.rule(), &Facts { capacity: 1200.0, y: 1080.0, q: 80.0, d: 0.4 });
+    let found = rater.tick(&params.rule(), &Measurements { capacity: 1200.0, y: 1080.0, q: 80.0, d: 0.4 });
     assert!(close(found.n, 32.0 / 27.0) && close(found.beta, 0.1));
     assert!(close(rater.rate, 1054.6875), "{}", rater.rate);
 }
@@ -225,7 +225,7 @@ proptest! {
         ticks in prop::collection::vec((0.0f64..4000.0, 0.0f64..200.0, 0.05f64..2.0), 1..60),
     ) {
         let params = Params::default();
-        let mut rater = Rater::new(1200.0);
+        let mut rater = LinkRate::new(1200.0);
         let (mut rate, mut y_prev, mut sum) = (1200.0f64, 0.0, 1200.0);
         for (y, q, d) in ticks {
             let n = full_rate_flows(1200.0, y, rate);
@@ -233,7 +233,7 @@ proptest! {
             sum = 0.5 * sum + 0.5 * (base + excess_rate(rate, y, n));
             rate = sum.clamp(12.0, 1200.0);
             y_prev = y;
-            rater.tick(&params.rule(), &Facts { capacity: 1200.0, y, q, d });
+            rater.tick(&params.rule(), &Measurements { capacity: 1200.0, y, q, d });
             prop_assert!((rater.rate - rate).abs() < 1e-6, "{} {rate}", rater.rate);
         }
     }
@@ -245,9 +245,9 @@ proptest! {
         capped in any::<bool>(),
     ) {
         let params = Params { capped, ..Params::default() };
-        let mut rater = Rater::new(1000.0);
+        let mut rater = LinkRate::new(1000.0);
         for (y, q, d) in ticks {
-            rater.tick(&params.rule(), &Facts { capacity: 1000.0, y, q, d });
+            rater.tick(&params.rule(), &Measurements { capacity: 1000.0, y, q, d });
             prop_assert!(rater.rate >= 10.0 && rater.rate <= if capped { 1000.0 } else { 1e15 }, "{}", rater.rate);
         }
     }
@@ -256,12 +256,12 @@ proptest! {
 /// S1-10, S1-14: y = 0, and the first tick.
 #[test]
 fn an_idle_link_offers_its_capacity_and_returns_to_it() {
-    let mut rater = Rater::new(1000.0);
-    rater.tick(&Params::default().rule(), &Facts { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
+    let mut rater = LinkRate::new(1000.0);
+    rater.tick(&Params::default().rule(), &Measurements { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
     assert!(close(rater.rate, 1000.0), "N = 1, base = 1000, excess = 1000; capped");
-    let mut rater = Rater::new(100.0);
+    let mut rater = LinkRate::new(100.0);
     for _ in 0..20 {
-        rater.tick(&Params::default().rule(), &Facts { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
+        rater.tick(&Params::default().rule(), &Measurements { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
     }
     assert!(close(rater.rate, 1000.0), "{}", rater.rate);
 }
@@ -269,9 +269,9 @@ fn an_idle_link_offers_its_capacity_and_returns_to_it() {
 /// S1-43
 #[test]
 fn without_a_cap_the_rate_of_a_link_that_is_no_bottleneck_grows_without_end() {
-    let half = Facts { capacity: 1000.0, y: 500.0, q: 0.0, d: 0.4 };
+    let half = Measurements { capacity: 1000.0, y: 500.0, q: 0.0, d: 0.4 };
     let uncapped = Params { capped: false, weight: 1.0, ..Params::default() };
-    let (mut free, mut held) = (Rater::new(1000.0), Rater::new(1000.0));
+    let (mut free, mut held) = (LinkRate::new(1000.0), LinkRate::new(1000.0));
     for tick in 1..=20 {
         let before = free.rate;
         free.tick(&uncapped.rule(), &half);
@@ -280,7 +280,7 @@ fn without_a_cap_the_rate_of_a_link_that_is_no_bottleneck_grows_without_end() {
         assert!(close(held.rate, 1000.0), "tick {tick}: R = C");
     }
     assert!(free.rate > 1e6, "{}", free.rate);
-    let mut averaged = Rater::new(1000.0);
+    let mut averaged = LinkRate::new(1000.0);
     for _ in 0..40 {
         averaged.tick(&Params { capped: false, ..Params::default() }.rule(), &half);
     }
@@ -289,10 +289,13 @@ fn without_a_cap_the_rate_of_a_link_that_is_no_bottleneck_grows_without_end() {
 
 #[test]
 fn a_queue_that_is_long_for_its_round_trip_leaves_the_minimum_rate() {
-    let mut rater = Rater::new(1000.0);
+    let mut rater = LinkRate::new(1000.0);
     for _ in 0..60 {
         // βq/d = 0.1·200/0.01 = 2000, above C
-        rater.tick(&Params::default().rule(), &Facts { capacity: 1000.0, y: 1000.0, q: 200.0, d: 0.01 });
+        rater.tick(
+            &Params::default().rule(),
+            &Measurements { capacity: 1000.0, y: 1000.0, q: 200.0, d: 0.01 },
+        );
     }
     assert!(close(rater.rate, 10.0), "1 % of C: {}", rater.rate);
 }

@@ -3,7 +3,7 @@
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};
 
-use crate::mircc::router::rate::Rule;
+use crate::mircc::router::rate::Constants;
 
 mod control;
 mod headers;
@@ -50,7 +50,7 @@ pub const SCHEME: Scheme = Scheme {
 
 params! {
     /// T: time between two calculations of the rates.
-    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the minimum of 100, 250, 500 and 750 ms";
+    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the smallest of 100, 250, 500 and 750 ms";
     /// η: share of the link's capacity that is offered.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
     /// Minimum value of β.
@@ -58,17 +58,17 @@ params! {
     /// Weight of the newest value in the averages.
     weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
     /// Depth of the leaky bucket of a class of a link, in packets; 0 is unlimited.
-    depth: u32 = 200, within 0..=1000000000, from "KATO §4.1; our choice: one a class";
+    depth: u32 = 200, within 0..=1000000000, from "KATO §4.1; our choice: one bucket per class";
     /// Minimum R of a class, as a share of its capacity.
-    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: as for one path";
+    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: that of `mircc`";
     /// Gain of the smoothed round-trip time d.
-    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: as for one path";
+    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: that of `mircc`";
     /// d before the first sample.
-    initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: as for one path";
+    initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: that of `mircc`";
     /// Classes of a flow: the second class first, or everything in the first class.
-    classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice: the other form, to compare with";
+    classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice for the other value: a baseline for comparison";
     /// Minimum share of a flow's Interests on each path, which keeps the rates of all paths known.
-    min_path_share: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data says nothing";
+    min_path_share: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data provides no rate";
     /// A path offers no rate after this time without Data.
     path_timeout: Duration = Duration::from_secs(2), within "10 ms"..="1000 s", from "our choice: the usual lifetime of an Interest";
     /// Initial rate of a consumer; unlimited is the rate of its node's fastest link.
@@ -86,8 +86,8 @@ choice! {
 }
 
 impl Params {
-    fn rule(&self) -> Rule {
-        Rule {
+    fn rule(&self) -> Constants {
+        Constants {
             eta: self.eta,
             min_beta: self.min_beta,
             weight: self.weight,

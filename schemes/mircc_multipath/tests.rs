@@ -1,8 +1,8 @@
 use contract::{
-    Admission, Arrived, CongestionControl, Crossing, Data, Departure, Ecn, FaceId, FaceView, FibEntry,
-    Header, InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, NackReason, Name, NameId, Names,
-    NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, Return, Returned, Strategy as _,
-    StrategyCx,
+    Admission, ArrivingData, ArrivingInterest, CongestionControl, Crossing, Data, Departure, Ecn, FaceId,
+    FaceView, FibEntry, Header, InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, NackReason,
+    Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, Return,
+    Strategy as _, StrategyCx,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -273,13 +273,18 @@ fn a_consumer_asks_at_the_sum_of_its_paths() {
 fn arrive(law: &mut super::Strategy, node: &mut Node, from: FaceId, is_new: bool) -> Option<FaceId> {
     let packet = interest(Label::default());
     (node.sent, node.sent_at) = (Vec::new(), Vec::new());
-    law.on_interest(&Arrived { packet: &packet, name: name(), from, pending: PENDING, is_new }, &FIB, node);
+    law.on_interest(
+        &ArrivingInterest { packet: &packet, name: name(), from, pending: PENDING, is_new },
+        &FIB,
+        node,
+    );
     node.sent.last().copied()
 }
 
 fn hear(law: &mut super::Strategy, node: &mut Node, offer: Offer) {
     let packet = data(label_of(offer));
-    let returned = Returned { packet: &packet, name: name(), from: offer.path, pending: PENDING, rtt: None };
+    let returned =
+        ArrivingData { packet: &packet, name: name(), from: offer.path, pending: PENDING, rtt: None };
     law.on_data(&returned, &FIB, node);
 }
 
@@ -306,7 +311,8 @@ fn other_nodes_take_the_cheapest_way_and_what_is_retransmitted_another() {
     let elsewhere = FaceId(1);
     assert_eq!(arrive(&mut law, &mut node, elsewhere, true), Some(NEAR));
     let packet = interest(Label::default());
-    let again = Arrived { packet: &packet, name: name(), from: CONSUMER, pending: PENDING, is_new: false };
+    let again =
+        ArrivingInterest { packet: &packet, name: name(), from: CONSUMER, pending: PENDING, is_new: false };
     law.on_interest(&again, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR]);
     law.on_interest(&again, &FIB, &mut node);
@@ -316,7 +322,7 @@ fn other_nodes_take_the_cheapest_way_and_what_is_retransmitted_another() {
     assert_eq!(node.sent, [NEAR, FAR, NEAR], "the one that was tried longest ago");
     (node.sent, node.sent_at) = (Vec::new(), Vec::new());
     let only = FibEntry { hops: &HOPS[..1], ..FIB };
-    let back = Arrived { from: NEAR, is_new: true, ..again };
+    let back = ArrivingInterest { from: NEAR, is_new: true, ..again };
     law.on_interest(&back, &only, &mut node);
     assert_eq!((node.sent.len(), node.refused.as_slice()), (0, &[NackReason::NoRoute][..]));
 }

@@ -1,7 +1,8 @@
 //! Next hops by status and cost, within the limits of their faces.
 
 use contract::{
-    Arrived, Departure, FaceId, FibEntry, NackReason, Name, Pending, Refused, Returned, Setup, StrategyCx,
+    ArrivingData, ArrivingInterest, ArrivingNack, Departure, FaceId, FibEntry, NackReason, Name, Pending,
+    Setup, StrategyCx,
 };
 
 use super::Params;
@@ -124,8 +125,8 @@ impl Strategy {
 }
 
 impl contract::Strategy for Strategy {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        let Arrived { pending, from, .. } = *interest;
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let ArrivingInterest { pending, from, .. } = *interest;
         let again = asks_again(interest, cx);
         if self.params.early && self.is_early(from, cx) {
             cx.send_nack(pending, from, NackReason::Congestion);
@@ -144,7 +145,7 @@ impl contract::Strategy for Strategy {
         }
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.set(fib, data.from, Status::Green);
         let rules = self.rules;
         if let Some(limit) = self.limit(data.from, cx) {
@@ -154,7 +155,7 @@ impl contract::Strategy for Strategy {
         }
     }
 
-    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         // a duplicate shows nothing about the face
         if nack.reason != NackReason::Duplicate {
             self.set(fib, nack.from, Status::Yellow);

@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Rate};
 
 use super::limits::{Limit, Rules};
 use super::{Consumer, Form, Params, Status, Strategy, Window, control, strategy};
-use crate::shared::forwarders::{Crossroads, Deed, faces};
+use crate::shared::forwarders::{Action, StrategyBench, faces};
 use crate::shared::testing::{Bench, setup};
 
 const SETUP: Setup = Setup { segment: Bytes::new(1100), header: Bytes::ZERO, initial_window: Bytes::ZERO };
@@ -16,16 +16,16 @@ const CONSUMER: FaceId = FaceId(2);
 const OTHER: FaceId = FaceId(3);
 
 /// Two ways to the producers and two endpoints.
-fn node(params: &Params) -> (Crossroads, Strategy) {
-    (Crossroads::new(faces(2, Rate::from_mbps(10), 2), &[10, 20]), strategy(params, &SETUP))
+fn node(params: &Params) -> (StrategyBench, Strategy) {
+    (StrategyBench::new(faces(2, Rate::from_mbps(10), 2), &[10, 20]), strategy(params, &SETUP))
 }
 
-fn status(node: &Crossroads, law: &Strategy, face: FaceId) -> Status {
+fn status(node: &StrategyBench, law: &Strategy, face: FaceId) -> Status {
     law.status(&FibEntry { prefix: NameId(1), index: 0, hops: &node.hops }, face)
 }
 
 /// Asks for this many segments, from number `first` on.
-fn ask(node: &mut Crossroads, law: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
+fn ask(node: &mut StrategyBench, law: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
     (first..first + count).map(|segment| node.interest(law, segment, CONSUMER)).collect()
 }
 
@@ -34,13 +34,13 @@ fn ask(node: &mut Crossroads, law: &mut Strategy, first: u64, count: u64) -> Vec
 fn a_face_takes_its_limit_and_then_the_next_face_does() {
     let (mut node, mut law) = node(&Params::default());
     ask(&mut node, &mut law, 0, 218);
-    let sent = |node: &Crossroads, face| {
-        node.deeds.iter().filter(|deed| matches!(deed, Deed::Sent(_, to) if *to == face)).count()
+    let sent = |node: &StrategyBench, face| {
+        node.deeds.iter().filter(|deed| matches!(deed, Action::Sent(_, to) if *to == face)).count()
     };
     assert_eq!((sent(&node, NEAR), sent(&node, FAR)), (109, 109));
     node.done();
     ask(&mut node, &mut law, 218, 1);
-    assert_eq!(node.done(), [Deed::Nacked(218, CONSUMER, NackReason::Congestion)]);
+    assert_eq!(node.done(), [Action::Nacked(218, CONSUMER, NackReason::Congestion)]);
 }
 
 /// [CAWKA]: Data return what was borrowed.
@@ -51,7 +51,7 @@ fn data_make_room() {
     node.done();
     node.data(&mut law, pending[0], NEAR);
     ask(&mut node, &mut law, 300, 2);
-    assert_eq!(node.done(), [Deed::Sent(300, NEAR), Deed::Nacked(301, CONSUMER, NackReason::Congestion)]);
+    assert_eq!(node.done(), [Action::Sent(300, NEAR), Action::Nacked(301, CONSUMER, NackReason::Congestion)]);
 }
 
 /// [YAMWZZ13]: Data make a face green, a refusal or silence yellow; green ones come first.
@@ -70,7 +70,7 @@ fn faces_are_taken_by_status_and_then_by_cost() {
     assert_eq!(status(&node, &law, NEAR), Status::Yellow);
     ask(&mut node, &mut law, 4, 1);
     let expected = [(0, NEAR), (1, NEAR), (0, FAR), (2, FAR), (3, NEAR), (4, FAR)];
-    assert_eq!(node.done(), expected.map(|(segment, face)| Deed::Sent(segment, face)));
+    assert_eq!(node.done(), expected.map(|(segment, face)| Action::Sent(segment, face)));
 }
 
 /// [YAMWZZ13]: a refused Interest goes to the faces that were not tried; when all have refused, so does the node.
@@ -79,11 +79,11 @@ fn a_node_refuses_when_all_its_faces_did() {
     let (mut node, mut law) = node(&Params::default());
     let pending = ask(&mut node, &mut law, 0, 1)[0];
     node.interest(&mut law, 0, OTHER);
-    assert_eq!(node.done(), [Deed::Sent(0, NEAR)]);
+    assert_eq!(node.done(), [Action::Sent(0, NEAR)]);
     node.nack(&mut law, pending, NEAR, NackReason::Congestion);
-    assert_eq!(node.done(), [Deed::Sent(0, FAR)]);
+    assert_eq!(node.done(), [Action::Sent(0, FAR)]);
     node.nack(&mut law, pending, FAR, NackReason::NoRoute);
-    let refused = [CONSUMER, OTHER].map(|to| Deed::Nacked(0, to, NackReason::Congestion));
+    let refused = [CONSUMER, OTHER].map(|to| Action::Nacked(0, to, NackReason::Congestion));
     assert_eq!(node.done(), refused);
 }
 
@@ -104,15 +104,15 @@ fn who_joins_waits_and_who_asks_again_is_heard() {
     for from in [CONSUMER, OTHER, CONSUMER] {
         node.interest(&mut law, 5, from);
     }
-    assert_eq!(node.done(), [Deed::Sent(5, NEAR), Deed::Sent(5, NEAR)]);
+    assert_eq!(node.done(), [Action::Sent(5, NEAR), Action::Sent(5, NEAR)]);
 }
 
 #[test]
 fn without_another_next_hop_there_is_no_route() {
-    let mut node = Crossroads::new(faces(2, Rate::from_mbps(10), 0), &[10]);
+    let mut node = StrategyBench::new(faces(2, Rate::from_mbps(10), 0), &[10]);
     let mut law = strategy(&Params::default(), &SETUP);
     node.interest(&mut law, 0, NEAR);
-    assert_eq!(node.done(), [Deed::Nacked(0, NEAR, NackReason::NoRoute)]);
+    assert_eq!(node.done(), [Action::Nacked(0, NEAR, NackReason::NoRoute)]);
 }
 
 /// [YIC]: a bucket of 109.6 drains at 1096.49 a second: 109 at once, and after 9 ms 10.47 of room, which 10 fill.
@@ -120,9 +120,9 @@ fn without_another_next_hop_there_is_no_route() {
 fn as_a_rate_the_limit_is_a_leaky_bucket() {
     let (mut node, mut law) = node(&Params { limit: Form::Rate, ..Params::default() });
     node.hops.truncate(1);
-    let passed = |node: &mut Crossroads, law: &mut Strategy, first| {
+    let passed = |node: &mut StrategyBench, law: &mut Strategy, first| {
         ask(node, law, first, 200);
-        node.done().iter().filter(|deed| matches!(deed, Deed::Sent(..))).count()
+        node.done().iter().filter(|deed| matches!(deed, Action::Sent(..))).count()
     };
     assert_eq!(passed(&mut node, &mut law, 0), 109);
     node.now += Duration::from_millis(9);
@@ -133,7 +133,7 @@ fn as_a_rate_the_limit_is_a_leaky_bucket() {
 fn without_a_limit_nothing_is_refused() {
     let (mut node, mut law) = node(&Params { limit: Form::None, ..Params::default() });
     ask(&mut node, &mut law, 0, 500);
-    assert!(node.done().iter().all(|deed| matches!(deed, Deed::Sent(_, to) if *to == NEAR)));
+    assert!(node.done().iter().all(|deed| matches!(deed, Action::Sent(_, to) if *to == NEAR)));
 }
 
 /// [YIC]: L ← L + 1 with Data, up to C·RTT with the measured RTT: 1096.49·0.02 = 21.93; L ← L − 1 with a refusal, down to 1.
@@ -167,9 +167,9 @@ fn limits_follow_data_and_refusals() {
 #[test]
 fn an_early_refusal_goes_to_who_asked() {
     let params = Params { early: true, early_weight: 1.0, ..Params::default() };
-    let mut node = Crossroads::new(faces(3, Rate::from_mbps(10), 1), &[10]);
+    let mut node = StrategyBench::new(faces(3, Rate::from_mbps(10), 1), &[10]);
     let mut law = strategy(&params, &SETUP);
-    let queue = |node: &mut Crossroads, packets| {
+    let queue = |node: &mut StrategyBench, packets| {
         node.faces[2].link.as_mut().expect("a link").backlog.packets = packets;
     };
     node.interest(&mut law, 0, FaceId(3));
@@ -178,8 +178,8 @@ fn an_early_refusal_goes_to_who_asked() {
     node.interest(&mut law, 1, FaceId(2));
     queue(&mut node, 0);
     node.interest(&mut law, 2, FaceId(2));
-    let refused = |segment| Deed::Nacked(segment, FaceId(2), NackReason::Congestion);
-    assert_eq!(node.done(), [Deed::Sent(0, NEAR), refused(0), refused(1), Deed::Sent(2, NEAR)]);
+    let refused = |segment| Action::Nacked(segment, FaceId(2), NackReason::Congestion);
+    assert_eq!(node.done(), [Action::Sent(0, NEAR), refused(0), refused(1), Action::Sent(2, NEAR)]);
 }
 
 fn consumer(window: Window, initial: u64) -> (Bench, Consumer) {

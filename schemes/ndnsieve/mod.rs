@@ -38,28 +38,28 @@ pub const SCHEME: Scheme = Scheme {
 
 params! {
     /// literal: every sentence of the paper. calibrated: the reading whose results are close to the paper's. Each rule below can be set separately.
-    profile: Profile = Profile::Calibrated, from "our choice: the literal reading loses packets and swings, which the paper's figures do not";
+    profile: Profile = Profile::Calibrated, from "our choice: the literal reading has losses and oscillations that the paper's figures do not have";
     /// th1: load above which a link is congested.
     th1: f64 = 0.85, within 0.0..=10.0, from "SIEVE Table 3";
     /// th2: occupancy of the queue above which congestion is severe.
     th2: f64 = 0.9, within 0.01..=1.0, from "SIEVE Table 3";
     /// Reference of th2: the queue limit, or the packets of `severe`.
-    level: Level = Level::Profile, from "our choice: literal takes the limit of 500 packets, of which 450 are 0.4 s at 10 Mbit/s; calibrated takes packets";
+    level: Level = Level::Profile, from "our choice: literal takes the limit of 500 packets, of which 450 are 0.4 s at 10 Mbit/s; calibrated takes `severe`";
     /// Backlog in packets above which congestion is severe, if `level` is packets: occupancy is then th2 · q / this, at most 1; with 0 any
     /// waiting packet is severe.
-    severe: u32 = 3, within 0..=1000000, from "our choice: MODEL; the queue that keeps a link busy while windows move by one. 0: NFD's send queue length is in bytes, and one Data packet has more than th2 · 500";
+    severe: u32 = 3, within 0..=1000000, from "our choice: MODEL, the queue that keeps a link busy while windows change by one; 0: NFD's queue length is in bytes, and one Data packet exceeds th2 · 500";
     /// Time of the decision on severity.
-    detection: Detection = Detection::Profile, from "our choice: SIEVE §5.1 speaks of a detection period and gives none; literal decides at every departure";
+    detection: Detection = Detection::Profile, from "our choice: SIEVE §5.1 mentions a detection period without a value; literal decides at each departure";
     /// Detection period, if `detection` has one: the minimum queue in a period decides severity in the next.
     detection_period: Duration = Duration::from_millis(20), within "1 us"..="1000 s", from "our choice: MODEL; bursts are shorter";
     /// Event that changes a window by one.
-    steps: Steps = Steps::Profile, from "our choice: SIEVE eq. 4 and 5 count with k, which may be Data or rounds; literal takes Data";
+    steps: Steps = Steps::Profile, from "our choice: k in SIEVE eq. 4 and 5 may count Data or rounds; literal counts Data";
     /// a: share of the prefixes on a congested link that are moved, at least one.
-    share: f64 = 0.34, within 0.0..=1.0, from "our choice: SIEVE Algorithm 1 gives a no value; one prefix of three, since moving all moves the congestion";
+    share: f64 = 0.34, within 0.0..=1.0, from "our choice: SIEVE Algorithm 1 has no value for a; one prefix of three, because moving all prefixes moves the congestion";
     /// Allowed moves.
-    moves: Moves = Moves::Profile, from "our choice: SIEVE §4.2.1 says that path choice converges, and no rule of it makes that so; literal has none";
+    moves: Moves = Moves::Profile, from "our choice: SIEVE §4.2.1 says that path selection converges, and has no rule that ensures it; literal has none";
     /// Maximum age of a status. Older ones count as unknown: they move no prefix, and no prefix moves to a link without a newer one.
-    max_age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three reporting cycles; SIEVE does not speak of lost or late status";
+    max_age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three reporting periods; SIEVE does not discuss lost or late status messages";
 }
 
 choice! {

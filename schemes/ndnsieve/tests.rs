@@ -8,8 +8,8 @@ use units::{Duration, Rate, Time};
 
 use super::rules::{Rules, State, cost, evens_out, metric};
 use super::{App, Control, Link, Params, Profile};
-use crate::shared::forwarders::{Gate, data, faces};
-use crate::shared::sdn_testing::{Desk, net};
+use crate::shared::forwarders::{LinkBench, data, faces};
+use crate::shared::sdn_testing::{AppBench, net};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 fn rules(profile: Profile) -> Rules {
@@ -133,8 +133,8 @@ fn scenario3() -> contract::Net {
     net
 }
 
-fn desk(rules: &Rules) -> Desk<App> {
-    Desk::new(App::new(rules), scenario3())
+fn desk(rules: &Rules) -> AppBench<App> {
+    AppBench::new(App::new(rules), scenario3())
 }
 
 fn shares(prefixes: &[u32]) -> Vec<Share> {
@@ -142,7 +142,7 @@ fn shares(prefixes: &[u32]) -> Vec<Share> {
 }
 
 /// Every port has reported; the Data of `prefixes` cross 4 → 3 at `load`, with `backlog` packets there, and nothing goes by 5.
-fn report(desk: &mut Desk<App>, load: f64, backlog: u32, prefixes: &[u32]) {
+fn report(desk: &mut AppBench<App>, load: f64, backlog: u32, prefixes: &[u32]) {
     for port in 0..18 {
         if port != 7 {
             desk.status(port, 0.0, 0, &[]);
@@ -246,7 +246,7 @@ fn without_a_second_way_there_is_no_shunt_and_no_order() {
     for (node, port) in [(0, 0), (1, 2), (2, 4)] {
         net.hops.insert((NodeId(node), prefix), vec![Hop { port: PortId(port), cost: 1 }]);
     }
-    let mut desk = Desk::new(App::new(&calibrated()), net);
+    let mut desk = AppBench::new(App::new(&calibrated()), net);
     for port in [1, 3, 5] {
         desk.status(port, 0.95, 1, &shares(&[1]));
     }
@@ -260,7 +260,7 @@ fn rounds(rules: &Rules, prefixes: &[u32], n: u32) -> u32 {
     let mut desk = desk(rules);
     let mut moves = 0;
     for _ in 0..n {
-        let at = |desk: &Desk<App>, port: u32| -> Vec<u32> {
+        let at = |desk: &AppBench<App>, port: u32| -> Vec<u32> {
             let first = |prefix: &&u32| desk.net.hops(NodeId(3), NameId(**prefix))[0].port == PortId(port);
             prefixes.iter().filter(first).copied().collect()
         };
@@ -356,7 +356,7 @@ fn marks(rules: &Rules, departures: &[(u64, u32)]) -> Vec<bool> {
     let mut law = Link::new(rules);
     let mut faces = faces(1, Rate::from_mbps(10), 0);
     faces[0].link.as_mut().expect("it is a link").limit.packets = 500;
-    let mut gate = Gate::new(faces);
+    let mut gate = LinkBench::new(faces);
     gate.now = Time::ZERO;
     law.on_start(&mut gate);
     let name = Name { prefix: NameId(1), segment: 0 };
@@ -443,7 +443,7 @@ fn calibrated_the_window_starts_data_by_data_drains_and_then_moves_once_a_round(
 #[test]
 fn operations_at_the_links_are_one_for_each_departure_and_each_mark() {
     let run = |rules: &Rules, departures: u64, backlog: u32| {
-        let mut gate = Gate::new(faces(1, Rate::from_mbps(10), 0));
+        let mut gate = LinkBench::new(faces(1, Rate::from_mbps(10), 0));
         gate.now = Time::ZERO;
         let mut law = Link::new(rules);
         law.on_start(&mut gate);

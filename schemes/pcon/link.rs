@@ -3,7 +3,7 @@
 use contract::{Admission, Crossing, Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, TransitCx};
 use units::{Duration, Time};
 
-use crate::shared::{Standing, StandingRules};
+use crate::shared::{StandingQueue, StandingQueueRules};
 
 contract::choice! {
     /// Which packet of a link is marked.
@@ -21,24 +21,24 @@ contract::choice! {
 /// otherwise. Without it there is only the mark.
 #[derive(Clone, Debug)]
 pub struct Marking {
-    rules: StandingRules,
+    rules: StandingQueueRules,
     heavy: Option<f64>,
     mark_at: MarkAt,
     /// By face.
-    queues: Vec<Standing>,
+    queues: Vec<StandingQueue>,
     operations: u64,
 }
 
 impl Marking {
     /// `target` and `interval` are CoDel's; `gap` is the time between marks in intervals.
     pub fn new(target: Duration, interval: Duration, gap: f64, heavy: Option<f64>, mark_at: MarkAt) -> Self {
-        let rules = StandingRules { target, interval, gap: interval.scaled(gap) };
+        let rules = StandingQueueRules { target, interval, gap: interval.scaled(gap) };
         Self { rules, heavy, mark_at, queues: Vec::new(), operations: 0 }
     }
 
-    fn queue(&mut self, face: FaceId) -> &mut Standing {
+    fn queue(&mut self, face: FaceId) -> &mut StandingQueue {
         if self.queues.len() <= face.index() {
-            self.queues.resize_with(face.index() + 1, Standing::default);
+            self.queues.resize_with(face.index() + 1, StandingQueue::default);
         }
         &mut self.queues[face.index()]
     }

@@ -51,23 +51,23 @@ contract::params! {
     /// Links: time between the first mark and the second, in intervals; after the n-th mark 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "SCHNEIDER: 1.1";
     /// Links: the packet that is marked.
-    mark_at: MarkAt = MarkAt::Enqueue, from "SCHNEIDER: the next that the strategy sends there; our choice of the other: the consumer hears of it sooner by a queue";
+    mark_at: MarkAt = MarkAt::Enqueue, from "SCHNEIDER: the next packet that the strategy sends there; our choice for the other value: the mark arrives earlier by the queueing delay";
     /// Forwarders: fraction of its share that a next hop loses after a mark; after the expiry of an Interest, an absolute share.
     change: f64 = 0.02, within 0.0..=1.0, from "SCHNEIDER: CHANGE_PER_MARK, 0.02";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "SCHNEIDER: PROBING_PERCENTAGE, 0.001";
     /// Forwarders: minimum time between changes of shares by NACKs.
-    pause: Duration = Duration::from_millis(110), within "0 s"..="100 s", from "SCHNEIDER: TIME_BETWEEN_FW_UPDATE, 110 ms, the largest gap between marks";
+    pause: Duration = Duration::from_millis(110), within "0 s"..="100 s", from "SCHNEIDER: TIME_BETWEEN_FW_UPDATE, 110 ms, the maximum gap between marks";
     /// Forwarders: initial shares.
     initial_shares: InitialShares = InitialShares::Best, from "SCHNEIDER: INIT_SHORTEST_PATH is on";
     /// Forwarders: treatment of an Interest whose name is already pending.
-    retransmissions: Retransmissions = Retransmissions::Suppressed, from "SCHNEIDER: what the code does; our choice of the other: what its comments mean";
+    retransmissions: Retransmissions = Retransmissions::Suppressed, from "SCHNEIDER: the behaviour of the code; our choice for the other value: the behaviour that its comments describe";
     /// Consumers: growth of the window.
-    window: Window = Window::Bic, from "SCHNEIDER: BIC; NDNSIM: AIMD unless told otherwise, BIC, CUBIC";
+    window: Window = Window::Bic, from "SCHNEIDER: BIC; NDNSIM: AIMD by default, BIC, CUBIC";
     /// Consumers: share of the window kept after a congestion event.
     beta: f64 = 0.5, within 0.01..=0.99, from "SCHNEIDER: 0.5 (BIC); NDNSIM: 0.5 for AIMD, 0.8 for BIC and CUBIC";
     /// Consumers: marks that reduce the window.
-    marks: Marks = Marks::Each, from "SCHNEIDER: each, since CoDel spaces them; NDNSIM: one in 1.5 windows";
+    marks: Marks = Marks::Each, from "SCHNEIDER: each mark, because CoDel spaces them; NDNSIM: one mark in 1.5 windows";
 }
 
 /// The part at a consumer.

@@ -1,6 +1,9 @@
 //! PCON in forwarders: next hops by shares that move away from marks.
 
-use contract::{Arrived, Ecn, FibEntry, NackReason, Name, Pending, Refused, Returned, Strategy, StrategyCx};
+use contract::{
+    ArrivingData, ArrivingInterest, ArrivingNack, Ecn, FibEntry, NackReason, Name, Pending, Strategy,
+    StrategyCx,
+};
 use units::{Duration, Time};
 
 use super::Params;
@@ -54,11 +57,11 @@ impl Multipath {
 }
 
 impl Strategy for Multipath {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.split.on_interest(interest, fib, cx);
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         // a mark from upstream, on Data from a link                                       [SCHNEIDER]
         if data.packet.ecn == Ecn::Marked && fib.hops.len() > 1 && cx.face(data.from).link.is_some() {
             // F(f) ← F(f) − 0.02·F(f); the others get equal parts of it                   [SYZZ16 §4.4, SCHNEIDER]
@@ -67,7 +70,7 @@ impl Strategy for Multipath {
         }
     }
 
-    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         // differs: a NACK for congestion has the role of the marked NACK of a lossy link, which is a Data packet in the source
         if nack.reason == NackReason::Congestion && fib.hops.len() > 1 && cx.now() >= self.next {
             self.next = cx.now() + self.pause;

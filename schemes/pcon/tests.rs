@@ -10,7 +10,7 @@ use super::{
     Consumer, InitialShares, MarkAt, Marking, Marks, Multipath, Params, Retransmissions, Window, control,
     link, strategy,
 };
-use crate::shared::forwarders::{Crossroads, Deed, Gate, data, faces, interest};
+use crate::shared::forwarders::{Action, LinkBench, StrategyBench, data, faces, interest};
 use crate::shared::testing::{Bench, setup};
 
 const SETUP: Setup = Setup { segment: Bytes::new(1100), header: Bytes::ZERO, initial_window: Bytes::ZERO };
@@ -32,8 +32,8 @@ fn mark(packet: &mut Packet) {
 // ---- links
 
 /// Two links and an endpoint; the queue of the second is busy.
-fn gate() -> (Gate, Marking) {
-    let mut gate = Gate::new(faces(2, Rate::from_mbps(10), 1));
+fn gate() -> (LinkBench, Marking) {
+    let mut gate = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     gate.now = Time::ZERO;
     gate.link(FAR).busy = true;
     (gate, link(&Params::default(), &SETUP))
@@ -41,7 +41,7 @@ fn gate() -> (Gate, Marking) {
 
 /// Sends a packet each 100 µs through the queue of `to`, each having waited for `waited`, and Data to that link behind each; the times, in ms,
 /// at which Data was marked, until `end`.
-fn marks(gate: &mut Gate, law: &mut Marking, to: FaceId, waited: Duration, end: u64) -> Vec<f64> {
+fn marks(gate: &mut LinkBench, law: &mut Marking, to: FaceId, waited: Duration, end: u64) -> Vec<f64> {
     let mut marked = Vec::new();
     while gate.now < Time::ZERO + ms(end) {
         gate.dequeue(law, &mut data(name(1)), to, waited);
@@ -102,14 +102,14 @@ fn the_count_is_forgotten_and_the_next_mark_is_not() {
 #[test]
 fn a_mark_is_taken_once_and_not_when_the_queue_has_fallen() {
     let (mut gate, mut law) = gate();
-    let raise = |gate: &mut Gate, law: &mut Marking| {
+    let raise = |gate: &mut LinkBench, law: &mut Marking| {
         for _ in 0..2 {
             gate.dequeue(law, &mut data(name(1)), FAR, ms(6));
             gate.now += ms(101);
         }
     };
     let data_marked =
-        |gate: &mut Gate, law: &mut Marking| gate.data(law, name(9), NEAR, FAR).ecn == Ecn::Marked;
+        |gate: &mut LinkBench, law: &mut Marking| gate.data(law, name(9), NEAR, FAR).ecn == Ecn::Marked;
     raise(&mut gate, &mut law);
     assert_eq!([data_marked(&mut gate, &mut law), data_marked(&mut gate, &mut law)], [true, false]);
     raise(&mut gate, &mut law);
@@ -184,11 +184,11 @@ const CONSUMER: FaceId = FaceId(3);
 const OTHER: FaceId = FaceId(4);
 
 /// Three ways to the producers, of which the second is the cheapest, and two endpoints.
-fn node(params: &Params) -> (Crossroads, Multipath) {
-    (Crossroads::new(faces(3, Rate::from_mbps(10), 2), &[20, 10, 30]), strategy(params, &SETUP))
+fn node(params: &Params) -> (StrategyBench, Multipath) {
+    (StrategyBench::new(faces(3, Rate::from_mbps(10), 2), &[20, 10, 30]), strategy(params, &SETUP))
 }
 
-fn shares(node: &mut Crossroads, law: &mut Multipath) -> Vec<f64> {
+fn shares(node: &mut StrategyBench, law: &mut Multipath) -> Vec<f64> {
     let hops = node.hops.clone();
     law.split().shares(&FibEntry { prefix: NameId(1), index: 0, hops: &hops }, node).to_vec()
 }
@@ -203,7 +203,7 @@ fn near(found: &[f64], expected: &[f64]) {
 fn a_mark_moves_two_per_cent_of_a_share_to_the_others() {
     let (mut node, mut law) = node(&Params { probing: 0.0, ..Params::default() });
     let first = node.interest(&mut law, 1, CONSUMER);
-    assert_eq!(node.done(), [Deed::Sent(1, FAR)], "the cheapest is the second face");
+    assert_eq!(node.done(), [Action::Sent(1, FAR)], "the cheapest is the second face");
     near(&shares(&mut node, &mut law), &[1.0, 0.0, 0.0]);
     node.data_with(&mut law, first, FAR, mark);
     near(&shares(&mut node, &mut law), &[0.98, 0.01, 0.01]);
@@ -232,7 +232,7 @@ fn an_expiry_takes_an_absolute_share() {
     near(&shares(&mut node, &mut law), &[0.96, 0.02, 0.02]);
     let (mut node, mut law) = self::node(&Params { probing: 1.0, ..Params::default() });
     let pending = node.interest(&mut law, 1, CONSUMER);
-    assert_eq!(node.done(), [Deed::Sent(1, FAR), Deed::Probed(1, NEAR), Deed::Probed(1, FaceId(2))]);
+    assert_eq!(node.done(), [Action::Sent(1, FAR), Action::Probed(1, NEAR), Action::Probed(1, FaceId(2))]);
     node.expire(&mut law, pending);
     near(&shares(&mut node, &mut law), &[0.94, 0.03, 0.03]);
     // no share falls below nothing
@@ -253,7 +253,7 @@ fn an_expiry_takes_an_absolute_share() {
 #[test]
 fn refusals_move_shares_at_most_every_110_ms() {
     let (mut node, mut law) = node(&Params { probing: 0.0, ..Params::default() });
-    let refuse = |node: &mut Crossroads, law: &mut Multipath, segment| {
+    let refuse = |node: &mut StrategyBench, law: &mut Multipath, segment| {
         let pending = node.interest(law, segment, CONSUMER);
         node.nack(law, pending, FAR, NackReason::Congestion);
     };
@@ -262,7 +262,7 @@ fn refusals_move_shares_at_most_every_110_ms() {
         node.now += ms(wait);
         let before = shares(&mut node, &mut law)[0];
         refuse(&mut node, &mut law, segment);
-        let went = node.done().contains(&Deed::Sent(segment, FAR));
+        let went = node.done().contains(&Action::Sent(segment, FAR));
         let after = shares(&mut node, &mut law)[0];
         assert!((after - if went { expected } else { before }).abs() < 1e-12, "{segment} {after}");
     }
@@ -273,9 +273,9 @@ fn refusals_move_shares_at_most_every_110_ms() {
     assert_eq!(shares(&mut node, &mut law), before, "only congestion counts");
 }
 
-fn sent_to(node: &mut Crossroads) -> FaceId {
+fn sent_to(node: &mut StrategyBench) -> FaceId {
     match node.done().as_slice() {
-        [.., Deed::Sent(_, face)] => *face,
+        [.., Action::Sent(_, face)] => *face,
         other => panic!("{other:?}"),
     }
 }
@@ -315,7 +315,7 @@ fn one_interest_in_a_thousand_is_a_probe() {
         let pending = node.interest(&mut law, segment, CONSUMER);
         node.data(&mut law, pending, FAR);
     }
-    let probes = node.done().iter().filter(|deed| matches!(deed, Deed::Probed(_, NEAR))).count();
+    let probes = node.done().iter().filter(|deed| matches!(deed, Action::Probed(_, NEAR))).count();
     assert!((8..35).contains(&probes), "{probes}");
 }
 
@@ -329,7 +329,7 @@ fn what_goes_to_the_last_hop_is_not_probed() {
         node.done();
         let pending = node.interest(&mut law, segment, CONSUMER);
         let deeds = node.done();
-        let to_first = deeds[0] == Deed::Sent(segment, FAR);
+        let to_first = deeds[0] == Action::Sent(segment, FAR);
         assert_eq!(deeds.len() == 3, to_first, "{deeds:?}");
         node.data(&mut law, pending, FAR);
     }
@@ -343,10 +343,10 @@ fn repeats_are_suppressed_while_data_may_come() {
     node.now += ms(1999);
     node.interest(&mut law, 1, CONSUMER);
     node.interest(&mut law, 1, OTHER);
-    assert_eq!(node.done(), [Deed::Sent(1, FAR)]);
+    assert_eq!(node.done(), [Action::Sent(1, FAR)]);
     node.now += ms(1);
     node.interest(&mut law, 1, CONSUMER);
-    assert_eq!(node.done(), [Deed::Sent(1, FAR)], "2 s after it was sent nobody answers it");
+    assert_eq!(node.done(), [Action::Sent(1, FAR)], "2 s after it was sent nobody answers it");
     let (mut node, mut law) = self::node(&Params {
         probing: 0.0,
         retransmissions: Retransmissions::Forwarded,
@@ -357,7 +357,7 @@ fn repeats_are_suppressed_while_data_may_come() {
     }
     assert_eq!(
         node.done(),
-        [Deed::Sent(1, FAR), Deed::Sent(1, FAR)],
+        [Action::Sent(1, FAR), Action::Sent(1, FAR)],
         "who requests again is heard, who joins waits"
     );
 }
@@ -368,7 +368,7 @@ fn shares_can_begin_equal() {
     let (mut node, mut law) = node(&params);
     near(&shares(&mut node, &mut law), &[1.0 / 3.0; 3]);
     // a producer on the node has all
-    let mut node = Crossroads::new(faces(1, Rate::from_mbps(10), 2), &[20, 0]);
+    let mut node = StrategyBench::new(faces(1, Rate::from_mbps(10), 2), &[20, 0]);
     let mut law = strategy(&params, &SETUP);
     near(&shares(&mut node, &mut law), &[1.0, 0.0]);
 }
@@ -395,11 +395,11 @@ fn an_interest_that_no_face_takes_is_refused() {
     let (mut node, mut law) = node(&Params::default());
     node.hops.truncate(1);
     node.interest(&mut law, 1, FAR);
-    assert_eq!(node.done(), [Deed::Nacked(1, FAR, NackReason::NoRoute)]);
+    assert_eq!(node.done(), [Action::Nacked(1, FAR, NackReason::NoRoute)]);
     let pending = node.interest(&mut law, 2, CONSUMER);
     node.done();
     node.nack(&mut law, pending, FAR, NackReason::Congestion);
-    assert_eq!(node.done(), [Deed::Nacked(2, CONSUMER, NackReason::Congestion)]);
+    assert_eq!(node.done(), [Action::Nacked(2, CONSUMER, NackReason::Congestion)]);
 }
 
 // ---- consumers

@@ -38,33 +38,33 @@ pub const SCHEME: Scheme = Scheme {
 
 params! {
     /// Occupancy of the queue at and above which a router sends notifications.
-    threshold: f64 = 0.5, within 0.0..=1.0, from "our choice: no value is public; the level that SRMCC, Table 1 takes for heavy congestion";
+    threshold: f64 = 0.5, within 0.0..=1.0, from "our choice: no published value; the threshold of heavy congestion in SRMCC, Table 1";
     /// Share of the group's present rate that a router suggests.
-    keep: f64 = 0.95, within 0.0..=1.0, from "our choice: no value is public; with it trial runs kept nearest to the feedback counted in SRMCC §5.3.4";
+    keep: f64 = 0.95, within 0.0..=1.0, from "our choice: no published value; in trial runs it came closest to the feedback counted in SRMCC §5.3.4";
     /// Time over which a router counts a group's bytes for one sample of its rate.
-    bin: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: a router must know a rate to suggest one; some packets at usual rates";
+    bin: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: a router needs a rate to suggest one; several packets at usual rates";
     /// Gain of a router's rate estimate.
-    meter_gain: f64 = 0.5, within 0.001..=1.0, from "our choice: the last bins count most";
+    meter_gain: f64 = 0.5, within 0.001..=1.0, from "our choice: a mean over the last few bins";
     /// Minimum time between notifications about one group by one interface.
-    spacing: Duration = Duration::ZERO, within "0 s"..="10 s", from "our choice: SRMCC §5.3.4 says immediately, and no aggregation";
+    spacing: Duration = Duration::ZERO, within "0 s"..="10 s", from "our choice: SRMCC §5.3.4 says that notifications are immediate and not aggregated";
     /// Packets per round-trip time by which the rate grows, once per round-trip time without notification.
-    increase: f64 = 1.0, within 0.0..=1000.0, from "our choice: as TCP";
+    increase: f64 = 1.0, within 0.0..=1000.0, from "our choice: one packet per round trip, as in TCP's congestion avoidance";
     /// Round-trip time before the first sample.
-    initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the order of a path through a continent";
+    initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: about that of a path across a continent";
     /// Gain of the smoothed round-trip time.
-    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP";
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of TCP (RFC 6298 §2.3)";
     /// Time between probes of the farthest receiver, whose answers give the round-trip time.
-    probe_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time, and one answer a second does not show beside the notifications";
+    probe_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time; one answer per second is few beside the notifications";
     /// The most distant receiver has left after this number of unanswered requests; all receivers are then asked.
-    max_unanswered: u32 = 3, within 1..=1000, from "our choice: answers may be lost";
+    max_unanswered: u32 = 3, within 1..=1000, from "our choice: single answers may be lost";
     /// Maximum age of the packet that feedback is about; older feedback is ignored.
-    max_age: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than a packet waits in a few full queues";
+    max_age: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than the delay of several full queues";
     /// Rate at the start.
-    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
+    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: that of SRMCC, Table 1";
     /// Minimum rate.
-    min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second";
+    min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes per second";
     /// Maximum rate. Without it the rate grows without bound if there are no notifications.
-    max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
+    max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: no published value";
     order min_rate <= max_rate;
 }
 

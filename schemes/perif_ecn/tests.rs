@@ -7,7 +7,7 @@ use units::{Bytes, Time};
 
 use super::headers::{Answer, DataHeader, FeedbackMessage, Notify, mark};
 use super::*;
-use crate::shared::stream_testing::{End, PACKET, ms, near};
+use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
 
 const SOURCE: EndpointId = EndpointId(1);
 const NEAR: EndpointId = EndpointId(2);
@@ -257,8 +257,8 @@ fn spacing_keeps_notifications_of_a_group_and_interface_apart() {
 // ---- source
 
 /// A source that started at time zero with 1 Mbit/s.
-fn source(params: &Params) -> (End, Sender) {
-    let mut end = End::new(SOURCE);
+fn source(params: &Params) -> (LawBench, Sender) {
+    let mut end = LawBench::new(SOURCE);
     let params = Params { initial_rate: Rate::from_mbps(1), ..params.clone() };
     let mut law = Sender::new(&params, PACKET);
     end.cx(|cx| law.on_start(cx));
@@ -270,20 +270,20 @@ fn rate(law: &Sender) -> f64 {
 }
 
 /// A notification about a packet sent 10 ms ago.
-fn notify(end: &mut End, law: &mut Sender, suggested: f64) {
+fn notify(end: &mut LawBench, law: &mut Sender, suggested: f64) {
     let word = FeedbackMessage::Notify(Notify { suggested, about: end.now - Duration::from_millis(10) });
     end.tell(law, ROUTER, end.now, word.encode());
 }
 
 /// An answer to the present question, about a packet sent `rtt_ms` ago.
-fn answer(end: &mut End, law: &mut Sender, from: EndpointId, rtt_ms: u64) {
+fn answer(end: &mut LawBench, law: &mut Sender, from: EndpointId, rtt_ms: u64) {
     let question = header(end, law).question;
     let about = end.now - Duration::from_millis(rtt_ms);
     end.tell(law, from, end.now, FeedbackMessage::Answer(Answer { question, about }).encode());
 }
 
 /// What the next packet says.
-fn header(end: &mut End, law: &mut Sender) -> DataHeader {
+fn header(end: &mut LawBench, law: &mut Sender) -> DataHeader {
     let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     DataHeader::decode(label).expect("a source's word")
 }
@@ -352,7 +352,7 @@ fn the_round_trip_is_that_of_the_farthest_receiver() {
 #[test]
 fn the_farthest_receiver_is_asked_once_a_second_and_everyone_when_it_is_gone() {
     let (mut end, mut law) = source(&Params::default());
-    let asked = |end: &mut End, law: &mut Sender, at: Time| {
+    let asked = |end: &mut LawBench, law: &mut Sender, at: Time| {
         end.run(law, at);
         let header = header(end, law);
         (header.question, header.asked)
@@ -376,7 +376,7 @@ fn the_farthest_receiver_is_asked_once_a_second_and_everyone_when_it_is_gone() {
 fn malformed_and_stale_feedback_is_counted_and_never_applied() {
     let (mut end, mut law) = source(&Params { increase: 0.0, ..Params::default() });
     end.run(&mut law, ms(9000));
-    let told = |end: &mut End, law: &mut Sender, label: Label| {
+    let told = |end: &mut LawBench, law: &mut Sender, label: Label| {
         let before = end.meter.count(Count::Ignored);
         end.tell(law, ROUTER, end.now, label);
         end.meter.count(Count::Ignored) - before
@@ -415,7 +415,7 @@ fn a_source_that_restarts_ignores_what_was_said_of_its_past() {
 
 #[test]
 fn a_receiver_answers_its_first_packet_and_then_what_it_is_asked() {
-    let mut end = End::new(NEAR);
+    let mut end = LawBench::new(NEAR);
     let mut law = Receiver::new();
     let mut hear = |question, asked, now| {
         end.now = now;
@@ -441,7 +441,7 @@ fn a_receiver_answers_its_first_packet_and_then_what_it_is_asked() {
 
 #[test]
 fn data_of_another_form_is_counted_and_not_answered() {
-    let mut end = End::new(NEAR);
+    let mut end = LawBench::new(NEAR);
     let mut law = Receiver::new();
     for words in [[0, 0, 2, 0], [0, 0, 0, 1], [0, u64::MAX, 0, 0], [0, 0, 1, u64::MAX]] {
         let data = Arrival {

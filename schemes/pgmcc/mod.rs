@@ -47,13 +47,13 @@ params! {
     /// Weight of one packet in a receiver's loss rate, in parts of 65536.
     loss_gain: u32 = 500, within 1..=65535, from "PGMCC; OPENPGM: 500/65536";
     /// Tokens after a loss.
-    tokens: Tokens = Tokens::Conserved, from "our choice: with the other form tokens and packets in flight drift away from the window";
+    tokens: Tokens = Tokens::Conserved, from "our choice: with the other value, tokens and packets in flight diverge from the window";
     /// Maximum random delay of a NAK.
     nak_delay: Duration = Duration::from_millis(50), within "0 s"..="10 s", from "our choice: PGMCC leaves it to the transport";
     /// Timeout before the first round-trip time, and while there is no acker.
     initial_timeout: Duration = Duration::from_secs(3), within "10 ms"..="1000 s", from "PGMCC; OPENPGM";
     /// Minimum timeout afterwards.
-    min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: as Thalweg's TCP, ns-2 and Linux; RFC6298 §2.4 asks for 1 s";
+    min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: that of Thalweg's TCP, ns-2 and Linux; RFC6298 §2.4 has 1 s";
     /// Maximum timeout.
     max_timeout: Duration = Duration::from_secs(60), within "10 ms"..="1000 s", from "RFC6298 §2.5";
     /// Number of consecutive timeouts after which the acker is removed.

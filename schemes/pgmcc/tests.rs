@@ -6,15 +6,15 @@ use proptest::prelude::*;
 use units::{Bytes, Duration, Time};
 
 use super::endpoints::{
-    AckerField, DataHeader, LossRate, News, ReceiverReport, Record, ReportKind, Run, Timeout, Window,
-    slowness,
+    AckResult, AckerField, DataHeader, LossRate, PacketRange, ReceiverReport, Record, ReportKind, Timeout,
+    Window, slowness,
 };
 use super::*;
 
 // ---- what a law needs to run ----
 
 /// One law alone, with what it put out.
-struct End {
+struct LawBench {
     now: Time,
     me: EndpointId,
     random: Random,
@@ -22,7 +22,7 @@ struct End {
     out: Outputs,
 }
 
-impl End {
+impl LawBench {
     fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
@@ -42,7 +42,7 @@ impl End {
 
 /// A source, and what it sent.
 struct Source {
-    end: End,
+    end: LawBench,
     law: Sender,
     sent: Vec<(Time, DataHeader)>,
 }
@@ -50,7 +50,7 @@ struct Source {
 impl Source {
     /// It started at time zero.
     fn new(params: &Params) -> Self {
-        let (mut end, mut law) = (End::new(EndpointId(0)), Sender::new(params, PACKET));
+        let (mut end, mut law) = (LawBench::new(EndpointId(0)), Sender::new(params, PACKET));
         end.cx(|cx| law.on_start(cx));
         let mut source = Self { end, law, sent: Vec::new() };
         source.send();
@@ -118,7 +118,7 @@ impl Source {
 
 /// A receiver, and the reports that it sent.
 struct Hearer {
-    end: End,
+    end: LawBench,
     law: Receiver,
     answers: Vec<Answer>,
     reports: Vec<(Time, ReceiverReport)>,
@@ -126,7 +126,7 @@ struct Hearer {
 
 impl Hearer {
     fn new(seed: u64) -> Self {
-        let mut end = End::new(NEAR);
+        let mut end = LawBench::new(NEAR);
         end.random = Random::new(seed, "receiver", "");
         Self { end, law: Receiver::new(&Params::default()), answers: Vec::new(), reports: Vec::new() }
     }
@@ -141,7 +141,7 @@ impl Hearer {
     }
 
     /// Packet `seq` arrives now, 30 ms after it left; the `missing` before it do not.
-    fn hear(&mut self, seq: u64, missing: u64, acker: AckerField, confirmed: Option<Run>) {
+    fn hear(&mut self, seq: u64, missing: u64, acker: AckerField, confirmed: Option<PacketRange>) {
         let sent_at = self.end.now - Duration::from_millis(30);
         let label = DataHeader { acker, confirmed }.encode();
         let data = Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label };
@@ -181,7 +181,7 @@ fn ack(newest: u64, bitmap: u32) -> ReportKind {
 }
 
 fn nak(first: u64, packets: u32) -> ReportKind {
-    ReportKind::Nak(Run { first, packets })
+    ReportKind::Nak(PacketRange { first, packets })
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -295,8 +295,8 @@ proptest! {
 
 // ---- bitmaps ----
 
-fn news(acked: u64, lost: u64, last_lost: Option<u64>) -> News {
-    News { stale: false, acked, lost, last_lost }
+fn news(acked: u64, lost: u64, last_lost: Option<u64>) -> AckResult {
+    AckResult { stale: false, acked, lost, last_lost }
 }
 
 #[test]
@@ -732,9 +732,10 @@ fn each_nak_is_confirmed_by_one_data_packet() {
     for newest in 21..25 {
         source.ack(newest, ALL);
     }
-    let confirmed: Vec<Run> = source.sent[sent..].iter().filter_map(|(_, stamp)| stamp.confirmed).collect();
+    let confirmed: Vec<PacketRange> =
+        source.sent[sent..].iter().filter_map(|(_, stamp)| stamp.confirmed).collect();
     // 22 is part of what was confirmed with 21; 24 is confirmed once
-    assert_eq!(confirmed, [Run { first: 21, packets: 2 }, Run { first: 24, packets: 1 }]);
+    assert_eq!(confirmed, [PacketRange { first: 21, packets: 2 }, PacketRange { first: 24, packets: 1 }]);
 }
 
 #[test]
@@ -769,7 +770,12 @@ fn a_confirmed_nak_is_not_sent() {
         hearer.at(100);
         hearer.hear(0, 0, AckerField::Acker(FAR), None);
         hearer.hear(3, 2, AckerField::Acker(FAR), None);
-        hearer.hear(4, 0, AckerField::Acker(FAR), Some(Run { first: confirmed.0, packets: confirmed.1 }));
+        hearer.hear(
+            4,
+            0,
+            AckerField::Acker(FAR),
+            Some(PacketRange { first: confirmed.0, packets: confirmed.1 }),
+        );
         hearer.at(1000);
         assert_eq!((hearer.reports.len(), hearer.suppressed()), (sent, 1 - sent as u64), "{confirmed:?}");
     }
@@ -869,7 +875,7 @@ proptest! {
         endpoint in any::<u32>(), number in any::<u64>(), packets in 1u32.., p in any::<u16>(), echo in any::<u64>(),
         noise in any::<[u64; 4]>(),
     ) {
-        let run = Run { first: number, packets };
+        let run = PacketRange { first: number, packets };
         for acker in [AckerField::Acker(EndpointId(endpoint)), AckerField::Elect] {
             for confirmed in [None, Some(run)] {
                 let stamp = DataHeader { acker, confirmed };

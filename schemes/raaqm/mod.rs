@@ -43,19 +43,19 @@ contract::params! {
     /// Segments added per window of Data.
     eta: f64 = 1.0, within 0.001..=1000.0, from "HICN, CCNPL: 1";
     /// Share of the window kept after a reduction.
-    beta: f64 = 0.8, within 0.01..=0.99, from "HICN: 0.8; CCNPL: 0.5, in its examples 0.8 and 0.99";
+    beta: f64 = 0.8, within 0.01..=0.99, from "HICN: 0.8; CCNPL: 0.5 by default, 0.8 and 0.99 in its examples";
     /// Probability of a reduction at the minimum round-trip time of the path.
     p_min: f64 = 0.00001, within 0.0..=1.0, from "HICN, CCNPL: 10⁻⁵";
     /// Additional probability at the maximum round-trip time of the path.
-    delta_p: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5, in its examples 0.2 and 0.02";
+    delta_p: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5 by default, 0.2 and 0.02 in its examples";
     /// Number of round-trip times per path; with fewer samples the path causes no reduction.
     samples: u32 = 30, within 1..=10000, from "HICN, CCNPL: 30";
     /// Maximum window, in segments.
     max_window: u32 = 512, within 1..=1000000, from "HICN: 512";
     /// Effect of a lost or refused Interest on the window.
-    losses: Decrease = Decrease::Each, from "HICN: a cut each; CCNPL: nothing; our choice of the third: a burst of losses is one event";
+    losses: Decrease = Decrease::Each, from "HICN: a reduction per loss; CCNPL: none; our choice for the third value: a burst of losses is one congestion event";
     /// Maximum number of paths; beyond it the least recently used one is removed.
-    paths: u32 = 64, within 1..=100000, from "our choice: the sources have no bound";
+    paths: u32 = 64, within 1..=100000, from "our choice: the sources have no limit";
     /// Forwarders: gain of the mean number of pending Interests.
     gain: f64 = 0.1, within 0.001..=1.0, from "CCNPL: 0.1";
     /// Forwarders: minimum mean.

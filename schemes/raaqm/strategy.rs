@@ -1,7 +1,8 @@
 //! Random next hops; a next hop with fewer pending Interests of the prefix has a higher probability.
 
 use contract::{
-    Arrived, Departure, FaceId, FibEntry, NackReason, Name, Pending, Refused, Returned, Strategy, StrategyCx,
+    ArrivingData, ArrivingInterest, ArrivingNack, Departure, FaceId, FibEntry, NackReason, Name, Pending,
+    Strategy, StrategyCx,
 };
 
 use super::Params;
@@ -139,7 +140,7 @@ const fn bit(place: usize) -> u64 {
 }
 
 impl Strategy for Balance {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let again = asks_again(interest, cx);
         if !interest.is_new && !again {
             return;
@@ -155,11 +156,11 @@ impl Strategy for Balance {
         }
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.settle(data.pending, fib, cx);
     }
 
-    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.change(fib, nack.from, false);
         let Some(reason) = cx.all_refused(nack.pending) else { return };
         // our choice: as in stateful forwarding, other faces are tried before the Interest is refused

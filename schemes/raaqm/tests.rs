@@ -11,7 +11,7 @@ use super::control::probability;
 use super::link::longer;
 use super::{Balance, Decrease, Params, Raaqm, control, link, strategy};
 use crate::shared::Recent;
-use crate::shared::forwarders::{Crossroads, Deed, Gate, faces};
+use crate::shared::forwarders::{Action, LinkBench, StrategyBench, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 const CONSUMER: FaceId = FaceId(2);
@@ -139,18 +139,18 @@ fn every_path_has_a_number_of_its_own() {
 
 #[test]
 fn data_carry_the_number_of_their_path() {
-    let mut node = Gate::new(faces(2, Rate::from_mbps(10), 1));
+    let mut node = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     let mut law = link(&Params::default(), &setup(1));
     let name = Name { prefix: NameId(1), segment: 0 };
     let from = [0, 1].map(|face| node.data(&mut law, name, FaceId(face), CONSUMER).label.0[0]);
     assert_eq!(from, [longer(0, FaceId(0)), longer(0, FaceId(1))]);
 }
 
-fn balance() -> (Crossroads, Balance) {
-    (Crossroads::new(faces(2, Rate::from_mbps(10), 2), &[10, 10]), strategy(&Params::default(), &setup(1)))
+fn balance() -> (StrategyBench, Balance) {
+    (StrategyBench::new(faces(2, Rate::from_mbps(10), 2), &[10, 10]), strategy(&Params::default(), &setup(1)))
 }
 
-fn mean(node: &Crossroads, law: &mut Balance, face: u32) -> (u32, f64) {
+fn mean(node: &StrategyBench, law: &mut Balance, face: u32) -> (u32, f64) {
     let hop = law.hop(&FibEntry { prefix: NameId(1), index: 0, hops: &node.hops }, FaceId(face));
     (hop.pending, hop.mean)
 }
@@ -186,7 +186,7 @@ fn interests_go_where_fewer_are_pending() {
     let (mut node, mut law) = balance();
     for segment in 0..2000 {
         let pending = node.interest(&mut law, segment, CONSUMER);
-        if node.done() == [Deed::Sent(segment, FaceId(0))] {
+        if node.done() == [Action::Sent(segment, FaceId(0))] {
             node.data(&mut law, pending, FaceId(0));
         }
         node.now += Duration::from_millis(1);
@@ -204,7 +204,7 @@ fn what_is_retransmitted_is_counted_once() {
     for from in [CONSUMER, FaceId(3), CONSUMER] {
         node.interest(&mut law, 0, from);
     }
-    assert_eq!(node.done(), [Deed::Sent(0, FaceId(0)); 2]);
+    assert_eq!(node.done(), [Action::Sent(0, FaceId(0)); 2]);
     assert_eq!(mean(&node, &mut law, 0).0, 1);
 }
 
@@ -212,16 +212,19 @@ fn what_is_retransmitted_is_counted_once() {
 fn another_face_is_tried_before_the_answer_is_no() {
     let (mut node, mut law) = balance();
     let pending = node.interest(&mut law, 0, CONSUMER);
-    let Deed::Sent(_, first) = node.deeds[0] else { panic!("{:?}", node.deeds) };
+    let Action::Sent(_, first) = node.deeds[0] else { panic!("{:?}", node.deeds) };
     let second = FaceId(1 - first.0);
     node.nack(&mut law, pending, first, NackReason::Congestion);
     node.nack(&mut law, pending, second, NackReason::NoRoute);
     let no = NackReason::Congestion;
-    assert_eq!(node.done(), [Deed::Sent(0, first), Deed::Sent(0, second), Deed::Nacked(0, CONSUMER, no)]);
+    assert_eq!(
+        node.done(),
+        [Action::Sent(0, first), Action::Sent(0, second), Action::Nacked(0, CONSUMER, no)]
+    );
     // its own link part may refuse as well
     node.departures.extend([Departure::Refused(no), Departure::Refused(no)]);
     node.interest(&mut law, 1, CONSUMER);
-    assert_eq!(node.done(), [Deed::Nacked(1, CONSUMER, no)]);
+    assert_eq!(node.done(), [Action::Nacked(1, CONSUMER, no)]);
     assert_eq!([0, 1].map(|face| mean(&node, &mut law, face).0), [0, 0]);
     assert!(contract::Strategy::wake(&law) == Time::NEVER);
 }

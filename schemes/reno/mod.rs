@@ -26,12 +26,12 @@ pub const SCHEME: Scheme = Scheme {
 
 contract::params! {
     /// Unit of congestion avoidance: each acknowledgement, or the acknowledged bytes.
-    counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; the text before it for `bytes`";
+    counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; for `bytes`, the text before eq. 3";
     /// Unit of slow start: each acknowledgement, or each acknowledged segment.
-    slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice of the other: as Linux does";
+    slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice for the other value: that of Linux";
     /// Arithmetic: that of the RFC, or that of Linux, which uses whole segments, and the window instead of the data in flight; with Linux, `counting`
     /// and `slow_start` have no effect, and bytes and segments count.
-    variant: Variant = Variant::Rfc, from "RFC5681 §3.1; LINUX for the other";
+    variant: Variant = Variant::Rfc, from "RFC5681 §3.1; LINUX for the other value";
 }
 
 /// The whole congestion control.

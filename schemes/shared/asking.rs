@@ -1,10 +1,10 @@
 //! Whether an Interest for a pending name comes from a new face, or is retransmitted.
 
-use contract::{Arrived, Pending, StrategyCx};
+use contract::{ArrivingInterest, Pending, StrategyCx};
 
 /// Whether the downstream of this Interest is waiting for the Data already. Call it once per Interest: the entry's note holds the number of
 /// downstreams.
-pub fn asks_again(interest: &Arrived<'_>, cx: &mut dyn StrategyCx) -> bool {
+pub fn asks_again(interest: &ArrivingInterest<'_>, cx: &mut dyn StrategyCx) -> bool {
     let waiting = downstreams(interest.pending, cx);
     let before = cx.note(interest.pending);
     cx.set_note(interest.pending, waiting);
@@ -27,7 +27,7 @@ mod tests {
     use units::Rate;
 
     use super::*;
-    use crate::shared::forwarders::{Crossroads, faces};
+    use crate::shared::forwarders::{StrategyBench, faces};
 
     /// A strategy that records the results, and refuses Interests on request.
     #[derive(Default)]
@@ -37,7 +37,12 @@ mod tests {
     }
 
     impl Strategy for Listener {
-        fn on_interest(&mut self, interest: &Arrived<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        fn on_interest(
+            &mut self,
+            interest: &ArrivingInterest<'_>,
+            _fib: &FibEntry<'_>,
+            cx: &mut dyn StrategyCx,
+        ) {
             self.again.push(asks_again(interest, cx));
             if self.refuse {
                 cx.send_nack(interest.pending, interest.from, NackReason::Congestion);
@@ -48,7 +53,7 @@ mod tests {
 
     #[test]
     fn who_joins_and_who_asks_again_are_told_apart() {
-        let mut node = Crossroads::new(faces(1, Rate::from_mbps(10), 3), &[1]);
+        let mut node = StrategyBench::new(faces(1, Rate::from_mbps(10), 3), &[1]);
         let mut law = Listener::default();
         for from in [1, 1, 2, 2, 1] {
             node.interest(&mut law, 7, FaceId(from));

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use contract::{
-    Admission, Arrived, Backlog, Crossing, Data, Departure, Ecn, FaceId, FaceView, FibEntry, FlowId, Header,
-    InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, Nack, NackReason, Name, NameId, Names,
-    NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, Refused, Return, Returned,
-    Strategy, StrategyCx, TransitCx,
+    Admission, ArrivingData, ArrivingInterest, ArrivingNack, Backlog, Crossing, Data, Departure, Ecn, FaceId,
+    FaceView, FibEntry, FlowId, Header, InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, Nack,
+    NackReason, Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random,
+    Return, Strategy, StrategyCx, TransitCx,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -71,7 +71,7 @@ fn names() -> Names {
 
 /// An action of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     /// It sent the Interest to a face.
     Sent(u64, FaceId),
     /// It probed a face.
@@ -83,7 +83,7 @@ pub enum Deed {
 }
 
 /// The context of a strategy, with one FIB entry.
-pub struct Crossroads {
+pub struct StrategyBench {
     /// The present instant.
     pub now: Time,
     /// The faces, with their pending Interests.
@@ -93,7 +93,7 @@ pub struct Crossroads {
     /// Number of the FIB entry.
     pub index: u32,
     /// The actions.
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<Action>,
     /// Results of the next sends; further ones are `Sent`.
     pub departures: VecDeque<Departure>,
     entries: Vec<Entry>,
@@ -110,7 +110,7 @@ struct Entry {
     ended: bool,
 }
 
-impl Crossroads {
+impl StrategyBench {
     /// A context with the first faces as next hops, at these costs.
     pub fn new(faces: Vec<FaceView>, costs: &[u64]) -> Self {
         let hop = |(index, cost): (usize, &u64)| NextHop { face: FaceId(index as u32), cost: *cost };
@@ -153,7 +153,7 @@ impl Crossroads {
         }
         let (packet, pending) = (interest(name, self.nonces), Pending { slot: slot as u32, generation: 0 });
         self.with(|fib, cx| {
-            let arrived = Arrived { packet: &packet, name, from, pending, is_new: known.is_none() };
+            let arrived = ArrivingInterest { packet: &packet, name, from, pending, is_new: known.is_none() };
             law.on_interest(&arrived, fib, cx);
         });
         pending
@@ -178,7 +178,7 @@ impl Crossroads {
         let mut packet = data(name);
         write(&mut packet);
         self.with(|fib, cx| {
-            law.on_data(&Returned { packet: &packet, name, from, pending, rtt }, fib, cx);
+            law.on_data(&ArrivingData { packet: &packet, name, from, pending, rtt }, fib, cx);
         });
         self.end(pending);
     }
@@ -195,7 +195,7 @@ impl Crossroads {
         let (name, nonce) = (entry.name, record.nonce);
         let packet = nack(name, nonce, reason);
         self.with(|fib, cx| {
-            law.on_nack(&Refused { packet: Some(&packet), name, from, pending, reason }, fib, cx);
+            law.on_nack(&ArrivingNack { packet: Some(&packet), name, from, pending, reason }, fib, cx);
         });
     }
 
@@ -212,7 +212,7 @@ impl Crossroads {
     }
 
     /// Actions since the last call.
-    pub fn done(&mut self) -> Vec<Deed> {
+    pub fn done(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.deeds)
     }
 
@@ -253,13 +253,13 @@ impl Crossroads {
                     self.faces[face.index()].pending += 1;
                 }
             }
-            self.deeds.push(if probe { Deed::Probed(segment, face) } else { Deed::Sent(segment, face) });
+            self.deeds.push(if probe { Action::Probed(segment, face) } else { Action::Sent(segment, face) });
         }
         departure
     }
 }
 
-impl StrategyCx for Crossroads {
+impl StrategyCx for StrategyBench {
     fn now(&self) -> Time {
         self.now
     }
@@ -311,7 +311,7 @@ impl StrategyCx for Crossroads {
         let Some(entry) = entry else { return };
         let Some(at) = entry.ins.iter().position(|record| record.face == downstream) else { return };
         entry.ins.remove(at);
-        self.deeds.push(Deed::Nacked(entry.name.segment, downstream, reason));
+        self.deeds.push(Action::Nacked(entry.name.segment, downstream, reason));
         if entry.ins.is_empty() {
             self.end(pending);
         }
@@ -325,7 +325,7 @@ impl StrategyCx for Crossroads {
 
     fn reject(&mut self, pending: Pending) {
         if let Some(segment) = self.entry(pending).map(|entry| entry.name.segment) {
-            self.deeds.push(Deed::Rejected(segment));
+            self.deeds.push(Action::Rejected(segment));
             self.end(pending);
         }
     }
@@ -345,7 +345,7 @@ pub enum Outcome {
 }
 
 /// The context of a link part.
-pub struct Gate {
+pub struct LinkBench {
     /// The present instant.
     pub now: Time,
     /// The faces. Tests set the backlogs; pending Interests are not counted.
@@ -371,7 +371,7 @@ struct Held {
     since: Time,
 }
 
-impl Gate {
+impl LinkBench {
     /// A context with these faces.
     pub fn new(faces: Vec<FaceView>) -> Self {
         Self {
@@ -500,7 +500,7 @@ impl Gate {
     }
 }
 
-impl LinkCx for Gate {
+impl LinkCx for LinkBench {
     fn now(&self) -> Time {
         self.now
     }

@@ -8,9 +8,9 @@ use units::Time;
 
 /// Lane numbers by the link that Data leave on, the flow, and the link that Interests leave on. A flow is a name without its segment.
 #[derive(Clone, Debug, Default)]
-pub struct Lines(BTreeMap<(FaceId, NameId, FaceId), u32>);
+pub struct LaneNumbers(BTreeMap<(FaceId, NameId, FaceId), u32>);
 
-impl Lines {
+impl LaneNumbers {
     /// The lane of a flow; a new one if there is none.
     pub fn lane(&mut self, down: FaceId, flow: NameId, up: FaceId) -> LaneId {
         let next = self.0.len() as u32;
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_flow_has_a_lane_for_each_link_that_it_goes_to() {
-        let mut lines = Lines::default();
+        let mut lines = LaneNumbers::default();
         let ways = [(1, 5, 0), (1, 5, 2), (1, 6, 0), (3, 5, 0), (1, 5, 0)];
         let lanes = ways.map(|(down, flow, up)| lines.lane(FaceId(down), NameId(flow), FaceId(up)).0);
         assert_eq!(lanes, [0, 1, 2, 3, 0]);

@@ -7,7 +7,7 @@ use units::Bytes;
 
 /// A copy of a FIFO with drop-tail. For another queue its length is right and its contents are an estimate.
 #[derive(Clone, Debug, Default)]
-pub struct Mirror {
+pub struct FifoModel {
     /// Waiting packets in order: the number of the flow plus one; 0 for packets other than Data.
     line: VecDeque<u32>,
     /// Waiting Data per flow.
@@ -18,7 +18,7 @@ pub struct Mirror {
     flows: u32,
 }
 
-impl Mirror {
+impl FifoModel {
     /// Takes a packet that is about to be offered. `tag` is the number of its flow plus one; 0 for packets other than Data.
     pub fn offer(&mut self, tag: u32, size: Bytes, port: &PortView) {
         self.look(&port.backlog);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn it_counts_what_waits_by_flow() {
-        let mut queue = Mirror::default();
+        let mut queue = FifoModel::default();
         let rate = Rate::from_mbps(10);
         let mut port = PortView {
             port: PortId(0),

@@ -23,15 +23,15 @@ pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use gradual::Gradual;
 pub use hystart::{Ending, HyStart, SlowStart};
-pub use lines::{Lines, serve_due};
+pub use lines::{LaneNumbers, serve_due};
 pub use loss_events::LossEvents;
-pub use mirror::{Mirror, filled};
+pub use mirror::{FifoModel, filled};
 pub use paths::shortest;
 pub use receive_rate::ReceiveRate;
 pub use recent::Recent;
 pub use red::{Red, RedRules};
 pub use split::{Split, SplitRules};
-pub use standing::{Standing, StandingRules};
+pub use standing::{StandingQueue, StandingQueueRules};
 
 #[cfg(test)]
 #[allow(dead_code, reason = "house tests use the rest of it")]

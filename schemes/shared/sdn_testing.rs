@@ -33,7 +33,7 @@ pub fn net(nodes: u32, links: &[(u32, u32, u64)]) -> Net {
 }
 
 /// A control app with its context.
-pub struct Desk<A> {
+pub struct AppBench<A> {
     /// The app.
     pub app: A,
     /// Its view of the network.
@@ -48,7 +48,7 @@ pub struct Desk<A> {
     out: Outputs,
 }
 
-impl<A: App> Desk<A> {
+impl<A: App> AppBench<A> {
     /// An app that knows `net`.
     pub fn new(app: A, net: Net) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Shares of a prefix's Interests by next hop, as in PCON: an Interest selects a next hop at random by its share, and shares move away from
 //! next hops with marks.
 
-use contract::{Arrived, Departure, FaceId, FibEntry, Header, NackReason, Pending, StrategyCx};
+use contract::{ArrivingInterest, Departure, FaceId, FibEntry, Header, NackReason, Pending, StrategyCx};
 
 /// Initial shares, and the handling of probes and repeated requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,8 +82,13 @@ impl Split {
     }
 
     /// Sends an Interest, and possibly a probe.
-    pub fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        let Arrived { pending, from, .. } = *interest;
+    pub fn on_interest(
+        &mut self,
+        interest: &ArrivingInterest<'_>,
+        fib: &FibEntry<'_>,
+        cx: &mut dyn StrategyCx,
+    ) {
+        let ArrivingInterest { pending, from, .. } = *interest;
         let again = !self.rules.suppress && super::asks_again(interest, cx);
         if !interest.is_new && !again && is_awaited(interest, cx) {
             return;
@@ -207,7 +212,7 @@ impl Split {
 }
 
 /// Whether the Interest was sent before and Data may still arrive.
-fn is_awaited(interest: &Arrived<'_>, cx: &dyn StrategyCx) -> bool {
+fn is_awaited(interest: &ArrivingInterest<'_>, cx: &dyn StrategyCx) -> bool {
     let Header::Interest(header) = interest.packet.header else { return false };
     let mut records = (0..).map_while(|index| cx.upstream(interest.pending, index));
     records.any(|out| out.refused.is_none() && out.sent_at + header.lifetime() > cx.now())

@@ -4,7 +4,7 @@ use units::{Duration, Time};
 
 /// When a queue is standing, and when marks are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StandingRules {
+pub struct StandingQueueRules {
     /// Acceptable queueing delay.
     pub target: Duration,
     /// How long the queueing delay may exceed the target.
@@ -15,7 +15,7 @@ pub struct StandingRules {
 
 /// The state of a queue, updated by departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct StandingQueue {
     /// Since when the queueing delay exceeds the target; [`Time::NEVER`] while it does not.
     above_since: Time,
     /// It has exceeded it for `interval`: the queue is standing.
@@ -28,20 +28,20 @@ pub struct Standing {
     mark: u8,
 }
 
-impl Default for Standing {
+impl Default for StandingQueue {
     fn default() -> Self {
         Self { above_since: Time::NEVER, over: false, next: Time::ZERO, count: 0, mark: 0 }
     }
 }
 
-impl Standing {
+impl StandingQueue {
     /// Takes the departure of a packet after a queueing delay of `waited`. If a mark is due, `level` returns its level, from 1.
     #[inline]
     pub fn on_departure(
         &mut self,
         now: Time,
         waited: Duration,
-        rules: &StandingRules,
+        rules: &StandingQueueRules,
         level: impl FnOnce() -> u8,
     ) {
         if waited <= rules.target {

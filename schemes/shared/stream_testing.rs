@@ -7,7 +7,7 @@ use contract::{
 use units::{Bytes, Duration, Time};
 
 /// A law with its clock, context and outputs.
-pub(crate) struct End {
+pub(crate) struct LawBench {
     pub(crate) now: Time,
     me: EndpointId,
     random: Random,
@@ -16,7 +16,7 @@ pub(crate) struct End {
     answers: Vec<Answer>,
 }
 
-impl End {
+impl LawBench {
     /// The endpoint `me`, at time zero.
     pub(crate) fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();

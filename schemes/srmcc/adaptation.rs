@@ -1,6 +1,6 @@
 //! The rate of SRMCC, computed from the maximum and minimum occupancy of the tree and the fair share. Pure functions.
 
-use super::{Least, Params};
+use super::{MaxRateQueue, Params};
 
 /// The constants of the law.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub(super) struct Adaptation {
     pub(super) clamp_empty: bool,
     /// Maximum rate, in fair shares.
     pub(super) ceiling: f64,
-    pub(super) o_min: Least,
+    pub(super) o_min: MaxRateQueue,
 }
 
 /// The congestion state of a queue [SRMCC §4.1].
@@ -92,8 +92,8 @@ impl Adaptation {
             return (2.0 * rate).min(fair).min(most);
         }
         let o_min = match self.o_min {
-            Least::Leaf => o_min,
-            Least::Same => o_max,
+            MaxRateQueue::Leaf => o_min,
+            MaxRateQueue::Same => o_max,
         };
         let r_min = self.candidate(o_max, rate, fair);
         let r_max = self.candidate(o_min, rate, fair);

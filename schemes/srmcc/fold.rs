@@ -6,7 +6,7 @@ use super::headers::{Mcc, rounds_between};
 
 /// The aggregate of messages: maximum and minimum occupancy, minimum fair share [SRMCC §3.2, Fig. 3].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Fold {
+pub(super) struct MessageAggregate {
     pub(super) max: f64,
     pub(super) min: f64,
     pub(super) fair: Rate,
@@ -17,7 +17,7 @@ pub(super) struct Fold {
     pub(super) round: Option<u32>,
 }
 
-impl Fold {
+impl MessageAggregate {
     /// The empty aggregate, and the message of a receiver if no router measured.
     pub(super) const NOTHING: Self =
         Self { max: 0.0, min: 1.0, fair: Rate::UNLIMITED, age_ns: None, round: None };

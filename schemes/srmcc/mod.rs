@@ -58,45 +58,45 @@ params! {
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "SRMCC §5.1, Table 1";
     /// Minimum rate.
-    min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: the paper has none, and from zero no rate recovers; one packet of 1000 bytes per second";
+    min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: the paper has none, and a rate of zero would not recover; one packet of 1000 bytes per second";
     /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
     /// Maximum rate, in fair shares.
-    ceiling: f64 = 16.0, within 1.0..=1000000.0, from "our choice: the paper has none; where the source's own link is the bottleneck no router sees a queue, and the rate would double for ever";
+    ceiling: f64 = 16.0, within 1.0..=1000000.0, from "our choice: the paper has none; if the source's own link is the bottleneck, no router has a queue, and the rate would double without bound";
     /// Round-trip time before the first sample.
     initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the paper gives none";
     /// Round-trip time: samples, with queueing delay, or always `initial_rtt`.
-    rtt: Rtt = Rtt::Measured, from "our choice: the paper is silent; the published counts of messages fit a time that includes queueing";
+    rtt: Rtt = Rtt::Measured, from "our choice: the paper does not say; the published numbers of messages match a time that includes queueing";
     /// Gain of the smoothed round-trip time.
-    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: that of TCP (RFC 6298 §2.3)";
     /// When a router samples its queues: when a packet joins them, or when a message passes.
-    sampling: Sampling = Sampling::Enqueue, from "our choice: the paper is silent, and a weight of 0.9 means now only if samples are many";
+    sampling: Sampling = Sampling::Enqueue, from "our choice: the paper does not say; with a weight of 0.9, the average is current only if samples are frequent";
     /// Whether occupancy counts the packet in transmission.
     in_service: bool = false, from "our choice: the paper's simulator does not count it";
     /// Average length, in packets, up to which a queue counts as empty.
-    empty: f64 = 0.5, within 0.0..=1000.0, from "our choice: the average of eq. 1 never comes back to the 0 that eq. 5 asks for";
+    empty: f64 = 0.5, within 0.0..=1000.0, from "our choice: the average of eq. 1 does not return to the 0 that eq. 5 requires";
     /// Queue that determines the maximum candidate rate: the least occupied of the tree, or, as for the other rate, the most occupied.
-    o_min: Least = Least::Leaf, from "our choice: SRMCC §4.2 names the minimum; with the same for both, γ would have no effect";
+    o_min: MaxRateQueue = MaxRateQueue::Leaf, from "our choice: SRMCC §4.2 says the minimum; with the same queue for both rates, γ would have no effect";
     /// Whether the fair share also limits the doubling while a queue is empty.
-    clamp_empty: bool = false, from "our choice: SRMCC §4.2.1, eq. 6, stands without the limit of eq. 4";
+    clamp_empty: bool = false, from "our choice: SRMCC §4.2.1, eq. 6, does not have the limit of eq. 4";
     /// Whether a router clears its aggregate after sending it.
-    reset: bool = true, from "our choice: without it the extremes of the past would stay for ever";
+    reset: bool = true, from "our choice: without it, past extremes would remain permanently";
     /// When a router sends its aggregate: when all known children have reported, or when `wait` is over.
     aggregate: Aggregate = Aggregate::WhenAll, from "our choice: SRMCC §3.2 says after a period of time";
     /// Maximum wait for a router's children, in adaptation cycles.
     wait: f64 = 1.0, within 0.0..=100.0, from "our choice: SRMCC §3.2 says after a period of time";
     /// Number of silent adaptation cycles after which a router no longer waits for a child.
-    forget: f64 = 3.0, within 1.0..=1000.0, from "our choice: the paper is silent";
+    forget: f64 = 3.0, within 1.0..=1000.0, from "our choice: the paper does not say";
     /// Minimum share of an adaptation cycle since the last message or adaptation, if all known children have reported.
-    slack: f64 = 0.9, within 0.1..=1.0, from "our choice: with a clock of their own, routers and source would add up to a cycle of delay each, for ever";
+    slack: f64 = 0.9, within 0.1..=1.0, from "our choice: with timers of their own, routers and source would each add up to one cycle of delay";
     /// Number of adaptation cycles without a message after which the rate is halved, and halved again after each further one.
-    misses: u32 = 3, within 1..=1000, from "our choice: the paper is silent, and silence may be congestion";
+    misses: u32 = 3, within 1..=1000, from "our choice: the paper does not say; missing messages may be caused by congestion";
     /// A message is stale when its round is older than the latest by more than this number.
-    stale: u32 = 8, within 1..=1000000, from "our choice: the paper has no rounds";
+    stale: u32 = 8, within 1..=1000000, from "our choice: the paper has no round numbers";
     /// Share of the unicast packets that a router samples to count flows.
-    sampled: f64 = 1.0, within 0.0001..=1.0, from "our choice: SRMCC §3.2 samples at random and does not say how often; all of them spare a scenario the noise";
+    sampled: f64 = 1.0, within 0.0001..=1.0, from "our choice: SRMCC §3.2 samples at random and gives no share; sampling all packets avoids noise";
     /// Time after which a flow without packets is no longer counted.
-    window: Duration = Duration::from_secs(2), within "1 ms"..="1000 s", from "our choice: at a tenth of the packets, a tenth of 2 Mbit/s is then missed less than once in a hundred times";
+    window: Duration = Duration::from_secs(2), within "1 ms"..="1000 s", from "our choice: if a tenth of the packets is sampled, a flow with a tenth of 2 Mbit/s is then missed with a probability below 1 %";
     order oth1 <= oth2;
     order min_rate <= max_rate;
 }
@@ -122,8 +122,8 @@ choice! {
 }
 
 choice! {
-    /// What the maximum candidate rate follows.
-    pub enum Least {
+    /// The queue that determines the maximum candidate rate.
+    pub enum MaxRateQueue {
         /// The least occupied queue of the tree.
         Leaf = "leaf",
         /// The most occupied queue, as for the minimum candidate rate.
@@ -132,9 +132,9 @@ choice! {
 }
 
 choice! {
-    /// When a router passes on what it folded.
+    /// When a router sends its aggregate.
     pub enum Aggregate {
-        /// When all known children spoke, at latest when the wait is over.
+        /// When all known children have reported, or when the wait is over.
         WhenAll = "when_all",
         /// When the wait is over.
         Period = "period",

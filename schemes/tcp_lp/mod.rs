@@ -38,20 +38,20 @@ contract::params! {
     /// Duration of the inference phase, in round trips.
     inference: f64 = 3.0, within 0.0..=1000.0, from "KK03 §III, LINUXLP: three round trips";
     /// Whether only segments sent after the last reduction can indicate congestion.
-    after_cut: bool = true, from "our choice: as for marks, one window of data is reacted to once (RFC3168 §6.1.2); what left before the cut tells nothing of it";
+    after_cut: bool = true, from "our choice: one reduction per window of data, as for marks (RFC3168 §6.1.2); segments sent earlier measure the queue before the reduction";
     /// Whether only a sample that is itself above the threshold indicates congestion.
-    fresh: bool = true, from "our choice: after a cut the smoothed delay falls late, and a queue that is gone would count as a second sign; LINUXLP moves its thresholds at each sign instead, so that only a delay that still grows is another";
+    fresh: bool = true, from "our choice: after a reduction the smoothed delay decreases slowly, and a queue that has drained would indicate congestion again; LINUXLP instead changes its thresholds at each indication, so that only a delay that still grows is another one";
     /// Segment whose delay is a sample: the newest that an acknowledgement covers, or the one whose timestamp is echoed.
-    sample: Sample = Sample::Newest, from "LINUXLP: echoed; our choice of the other: what an acknowledgement waited for a second segment, or for its timer, is not taken for a queue";
+    sample: Sample = Sample::Newest, from "LINUXLP: the echoed one; our choice for the other value: the wait for a second segment or for the delayed-acknowledgement timer is not taken for queueing";
     /// With sample = "newest": share of acknowledgements that cover two segments. Above it, one that covers a single segment was delayed,
     /// and is no sample.
-    pairs: f64 = 0.5, within 0.0..=1.0, from "our choice: a receiver that delays acknowledges at least every second segment (RFC5681 §4.2), so that most cover two";
+    pairs: f64 = 0.5, within 0.0..=1.0, from "our choice: a receiver that delays acknowledgements sends at least one per two full-sized segments (RFC5681 §4.2), so most cover two";
     /// Weight of an acknowledgement in that share.
-    pairs_weight: f64 = 0.125, within 0.001..=1.0, from "our choice: as γ";
+    pairs_weight: f64 = 0.125, within 0.001..=1.0, from "our choice: the value of `gamma`";
     /// Minimum number of segments in flight for an acknowledgement to count in that share.
-    pairs_flight: f64 = 4.0, within 1.0..=1000.0, from "our choice: two pairs; with less in flight a second segment may not be on its way";
+    pairs_flight: f64 = 4.0, within 1.0..=1000.0, from "our choice: two pairs; with fewer segments in flight, a second segment may not have been sent";
     /// Whether early congestion indications are obeyed in slow start, too.
-    early_in_slow_start: bool = false, from "our choice: KK03 gives a policy of congestion avoidance, and without a loss the maximum delay is not known; LINUXLP takes them";
+    early_in_slow_start: bool = false, from "our choice: KK03 describes congestion avoidance, and before the first loss the maximum delay is unknown; LINUXLP obeys them in slow start";
 }
 
 /// The whole congestion control.

@@ -51,7 +51,7 @@ params! {
     /// Factor by which the maximum round-trip time is reduced after a feedback round without a greater one.
     rtt_decay: f64 = 0.9, within 0.0..=1.0, from "RFC4654 §3.2";
     /// Granularity of clocks: minimum difference between the maximum round-trip time and the time between packets.
-    clock: Duration = Duration::from_millis(1), within "1 ms"..="1 s", from "our choice: RFC4654 §3.2 leaves it open, and timestamps are in milliseconds";
+    clock: Duration = Duration::from_millis(1), within "1 ms"..="1 s", from "our choice: RFC4654 §3.2 leaves it open; timestamps are in milliseconds";
     /// Duration of a feedback round, in maximum round-trip times.
     round: f64 = 6.0, within 1.0..=1000.0, from "RFC4654 §3.4";
     /// A feedback round without feedback ends after this multiple of its duration.
@@ -63,7 +63,7 @@ params! {
     /// Number of feedback rounds for which the rate does not increase after the limiting receiver has left.
     pause: f64 = 1.0, within 0.0..=1000.0, from "RFC4654 §3.3";
     /// The rate is halved after this number of maximum round-trip times without feedback from the limiting receiver.
-    halve_after: f64 = 4.0, within 1.0..=1000.0, from "RFC4654 §3.3; our choice: it is the maximum round-trip time, because that covers the time between packets";
+    halve_after: f64 = 4.0, within 1.0..=1000.0, from "RFC4654 §3.3; our choice: in maximum round-trip times, because these include the time between packets";
     /// The rate is not halved if the limiting receiver was chosen less than this number of maximum round-trip times ago.
     grace: f64 = 10.0, within 0.0..=1000.0, from "RFC4654 §3.3";
     /// The limiting receiver has left after this number of maximum round-trip times without feedback from it.
@@ -79,17 +79,17 @@ params! {
     /// q of the other receivers.
     q: f64 = 0.5, within 0.0..=0.999, from "RFC4654 §4.3.2";
     /// Round-trip times over which the receive rate is measured.
-    rate_window: f64 = 3.0, within 1.0..=100.0, from "RFC4654 §4.3.4 says 2 to 4; our choice: the middle";
+    rate_window: f64 = 3.0, within 1.0..=100.0, from "RFC4654 §4.3.4: 2 to 4; our choice of the value: the middle";
     /// n: number of closed loss intervals in the average.
     intervals: u32 = 8, within 1..=64, from "RFC4654 §5.4";
     /// Whether old loss intervals are discounted during a long time without loss; optional in the RFC.
-    discounting: bool = false, from "RFC4654 §5.5; our choice: off, since the RFC leaves it optional";
+    discounting: bool = false, from "RFC4654 §5.5; our choice: off, because the RFC makes it optional";
     /// Minimum share of its weight that an old interval keeps when it is discounted.
     discount_threshold: f64 = 0.5, within 0.0..=1.0, from "RFC4654 §5.5";
     /// A receiver forgets its losses after this number of maximum round-trip times without data.
-    forget_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §4; our choice: it is the maximum round-trip time, because that covers the time between packets";
+    forget_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §4; our choice: in maximum round-trip times, because these include the time between packets";
     /// Minimum rate that a receiver reports, which is the minimum of the rate field.
-    min_reported_rate: Rate = Rate::from_bps(100), within "100 bit/s"..="400 Gbit/s", from "our choice: RFC4654 §4 leaves it to the application; this is no floor";
+    min_reported_rate: Rate = Rate::from_bps(100), within "100 bit/s"..="400 Gbit/s", from "our choice: RFC4654 §4 leaves it to the application; it does not limit the rate";
     /// A receiver leaves after this time with a calculated rate below `min_reported_rate`.
     leave_after: Duration = Duration::from_secs(120), within "1 ms"..="86400 s", from "RFC4654 §4";
 }

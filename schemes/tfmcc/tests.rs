@@ -6,17 +6,17 @@ use units::Time;
 
 use super::endpoints::{Echo, Header, Millis, RateCode, Report, RttCode};
 use super::*;
-use crate::shared::stream_testing::{End, PACKET, ms, near};
+use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
 
 // ---- what both ends need ----
 
 /// What a law noted under `name`.
-fn notes(end: &End, name: &str) -> Vec<Note> {
+fn notes(end: &LawBench, name: &str) -> Vec<Note> {
     end.out.notes.pending.iter().filter(|note| note.name == name).copied().collect()
 }
 
 /// Calls a receiver's law; returns what it reported.
-fn listen(end: &mut End, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Report> {
+fn listen(end: &mut LawBench, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Report> {
     let report = |answer: Answer| Report::decode(answer.label).expect("a receiver's word");
     end.listen(call).into_iter().map(report).collect()
 }
@@ -29,9 +29,9 @@ const THIRD: EndpointId = EndpointId(4);
 // ---- source ----
 
 /// A source that started at time zero, with R_max = 100 ms: 80 kbit/s, one packet in 100 ms, and rounds of 600 ms.
-fn source() -> (End, Sender) {
+fn source() -> (LawBench, Sender) {
     let params = Params { initial_rtt: Duration::from_millis(100), ..Params::default() };
-    let mut end = End::new(SOURCE);
+    let mut end = LawBench::new(SOURCE);
     let mut law = Sender::new(&params, PACKET);
     end.cx(|cx| law.on_start(cx));
     (end, law)
@@ -52,7 +52,7 @@ struct Said {
 }
 
 /// Gives the source a report of `from`.
-fn tell(end: &mut End, law: &mut Sender, from: EndpointId, said: Said) {
+fn tell(end: &mut LawBench, law: &mut Sender, from: EndpointId, said: Said) {
     let round = header(end, law).round.wrapping_sub(said.rounds_ago);
     let now = Millis::of(end.now);
     let report = Report {
@@ -69,17 +69,17 @@ fn tell(end: &mut End, law: &mut Sender, from: EndpointId, said: Said) {
 }
 
 /// What the source's packet of this instant says; the source itself is left as it is.
-fn header(end: &mut End, law: &Sender) -> Header {
+fn header(end: &mut LawBench, law: &Sender) -> Header {
     send(end, &mut law.clone())
 }
 
 /// Lets the source send a packet.
-fn send(end: &mut End, law: &mut Sender) -> Header {
+fn send(end: &mut LawBench, law: &mut Sender) -> Header {
     let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
     Header::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a source's word")
 }
 
-fn rate(end: &mut End, law: &Sender) -> f64 {
+fn rate(end: &mut LawBench, law: &Sender) -> f64 {
     let mut law = law.clone();
     send(end, &mut law);
     law.allowance().rate.as_bps_f64()
@@ -93,7 +93,7 @@ fn coded(bps: f64) -> f64 {
 /// [RFC4654 §3.1]
 #[test]
 fn a_session_begins_with_one_packet_in_half_a_second() {
-    let mut end = End::new(SOURCE);
+    let mut end = LawBench::new(SOURCE);
     let mut law = Sender::new(&Params::default(), PACKET);
     end.cx(|cx| law.on_start(cx));
     assert_eq!(law.allowance().rate, Rate::from_kbps(16));
@@ -269,7 +269,7 @@ fn feedback_of_others_lowers_the_suppression_rate_until_the_round_ends() {
 #[test]
 fn a_round_waits_for_somebody_to_speak() {
     let (mut end, mut law) = source();
-    let quiet = |end: &mut End, law: &mut Sender, at| {
+    let quiet = |end: &mut LawBench, law: &mut Sender, at| {
         end.run(law, at);
         header(end, law).round
     };
@@ -329,7 +329,7 @@ fn a_late_word_of_the_last_round_silences_nobody_in_this_one() {
 fn the_maximum_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() {
     let (mut end, mut law) = source();
     // a rate so high that the time between packets does not matter: 1 Mbit/s, 8 ms
-    let fast = |end: &mut End, law: &mut Sender, age_ms| {
+    let fast = |end: &mut LawBench, law: &mut Sender, age_ms| {
         for endpoint in [NEAR, FAR] {
             tell(end, law, endpoint, Said { rate: 1e6, age_ms, have_loss: false, ..SAID });
         }
@@ -365,7 +365,7 @@ fn the_maximum_round_trip_time_covers_the_time_between_packets() {
 fn silence_of_the_limiting_receiver_halves_the_rate_and_then_ends_its_office() {
     let params = Params { initial_rtt: Duration::from_millis(100), round: 1000.0, ..Params::default() };
     let begin = || {
-        let mut end = End::new(SOURCE);
+        let mut end = LawBench::new(SOURCE);
         let mut law = Sender::new(&params, PACKET);
         end.cx(|cx| law.on_start(cx));
         end.now = ms(200);
@@ -427,7 +427,7 @@ fn packets_bring_back_timestamps_in_the_order_of_need() {
     tell(&mut end, &mut law, FAR, known);
     tell(&mut end, &mut law, THIRD, unknown);
     end.now = ms(230);
-    let next = |end: &mut End, law: &mut Sender| {
+    let next = |end: &mut LawBench, law: &mut Sender| {
         let echo = send(end, law).echo.expect("a timestamp");
         (echo.endpoint, echo.clr)
     };
@@ -462,7 +462,7 @@ fn what_is_stale_or_wrong_is_ignored_and_changes_nothing() {
     }
     assert_eq!(header(&mut end, &law).round, 2);
     let state =
-        |end: &mut End, law: &Sender| (header(end, law), rate(end, law), law.limiting(), law.r_max_s());
+        |end: &mut LawBench, law: &Sender| (header(end, law), rate(end, law), law.limiting(), law.r_max_s());
     let before = state(&mut end, &law);
     let low = Said { rate: 10e3, ..SAID };
     let stale = Said { rounds_ago: 2, ..low };
@@ -505,7 +505,7 @@ fn feedback_of_the_limiting_receiver_and_of_others_is_told_apart() {
 
 /// A receiver, and the source's side of the conversation.
 struct Path {
-    end: End,
+    end: LawBench,
     law: Receiver,
     seq: u64,
     header: Header,
@@ -521,7 +521,7 @@ impl Path {
             round: 1,
             echo: None,
         };
-        Self { end: End::new(NEAR), law: Receiver::new(params, PACKET), seq: 0, header }
+        Self { end: LawBench::new(NEAR), law: Receiver::new(params, PACKET), seq: 0, header }
     }
 
     /// The next packet arrives now, sent 20 ms ago.
@@ -624,7 +624,7 @@ fn the_first_loss_is_taken_for_the_rate_at_which_it_came() {
     assert!((path.law.loss_event_rate() - 0.0096).abs() < 1e-12, "{}", path.law.loss_event_rate());
     assert!((path.law.calculated() - 920_255.0).abs() < 1.0, "{}", path.law.calculated());
     // 90 ms later the loss belongs to the same event, 110 ms later to the next: I₁ = 14, (14 + 104.17)/2
-    let mut next = Path { end: End::new(NEAR), law: path.law.clone(), ..path };
+    let mut next = Path { end: LawBench::new(NEAR), law: path.law.clone(), ..path };
     next.end.now = path.end.now;
     path.packets(10, 8);
     path.loss(1, 16);
@@ -872,7 +872,7 @@ fn what_no_source_would_write_is_ignored_and_what_was_overtaken_is_not_heard() {
 #[test]
 fn the_two_ends_find_each_other() {
     let (mut source_end, mut source) = source();
-    let mut receiver_end = End::new(NEAR);
+    let mut receiver_end = LawBench::new(NEAR);
     let mut receiver = Receiver::new(&Params::default(), PACKET);
     // packets and words under way: when they arrive
     let mut data: Vec<(Time, Arrival)> = Vec::new();

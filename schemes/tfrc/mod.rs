@@ -55,21 +55,21 @@ params! {
     /// Whether s is the mean size of packets, as for video; otherwise that of a full packet.
     mean_size: bool = true, from "RFC5348 §4.1";
     /// Number of loss intervals for that mean, the current one included.
-    size_intervals: u32 = 4, within 1..=1000, from "RFC5348 §4.1: the last four, or longer; our choice: the source knows of a loss event when p rises";
+    size_intervals: u32 = 4, within 1..=1000, from "RFC5348 §4.1: the last four or more; our choice: the source infers a loss event from a rise of p";
     /// Whether each round-trip time, relative to the mean, corrects the rate, which damps oscillations of queues.
-    damping: bool = false, from "RFC5348 §4.5; our choice: off, since the RFC leaves it optional";
+    damping: bool = false, from "RFC5348 §4.5; our choice: off, because the RFC makes it optional";
     /// q2: weight of the old value in the mean square root of the round-trip time, for the damping.
     q2: f64 = 0.9, within 0.0..=0.999, from "RFC5348 §4.5";
     /// n: number of closed loss intervals in the average.
     intervals: u32 = 8, within 1..=64, from "RFC5348 §5.4";
     /// Whether old loss intervals are discounted during a long time without loss; optional in the RFC.
-    discounting: bool = false, from "RFC5348 §5.5; our choice: off, since the RFC leaves it optional";
+    discounting: bool = false, from "RFC5348 §5.5; our choice: off, because the RFC makes it optional";
     /// Minimum share of its weight that an old interval keeps when it is discounted.
     discount_threshold: f64 = 0.25, within 0.0..=1.0, from "RFC5348 §5.5";
     /// Relative tolerance of the loss event rate that stands for the time before the first loss.
     tolerance: f64 = 0.05, within 0.000001..=0.5, from "RFC5348 §6.3.1";
     /// Round-trip time that a receiver assumes while packets carry none.
-    initial_rtt: Duration = Duration::from_secs(1), within "1 ms"..="60 s", from "our choice: until a round trip is known a packet leaves each second (RFC5348 §4.2), so that each lost one is an event";
+    initial_rtt: Duration = Duration::from_secs(1), within "1 ms"..="60 s", from "our choice: before the first round-trip time, one packet is sent per second (RFC5348 §4.2), so that each loss is a loss event";
 }
 
 /// The part at the source.

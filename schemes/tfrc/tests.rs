@@ -5,7 +5,7 @@ use units::Time;
 
 use super::endpoints::{Header, Report};
 use super::*;
-use crate::shared::stream_testing::{End, PACKET, ms, near};
+use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
 use crate::shared::{loss_event_rate_of, tcp_friendly_rate};
 
 // ---- what both ends need ----
@@ -17,37 +17,44 @@ const RTT: Duration = Duration::from_millis(100);
 // ---- source ----
 
 /// A source that started at time zero and sent a packet then.
-fn source(params: &Params) -> (End, Sender) {
-    let mut end = End::new(SOURCE);
+fn source(params: &Params) -> (LawBench, Sender) {
+    let mut end = LawBench::new(SOURCE);
     let mut law = Sender::new(params, PACKET);
     end.cx(|cx| law.on_start(cx));
     send(&mut end, &mut law);
     (end, law)
 }
 
-fn send(end: &mut End, law: &mut Sender) -> Header {
+fn send(end: &mut LawBench, law: &mut Sender) -> Header {
     send_of(end, law, PACKET.as_u64())
 }
 
 /// A packet of this many bytes.
-fn send_of(end: &mut End, law: &mut Sender, bytes: u64) -> Header {
+fn send_of(end: &mut LawBench, law: &mut Sender, bytes: u64) -> Header {
     let sending = Sending { seq: 0, size: Bytes::new(bytes), bytes_before: 0 };
     Header::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a source's word")
 }
 
 /// Now comes a report about what was sent 100 ms ago.
-fn tell(end: &mut End, law: &mut Sender, received_kbps: u64, loss: f64) {
+fn tell(end: &mut LawBench, law: &mut Sender, received_kbps: u64, loss: f64) {
     tell_of(end, law, end.now - RTT, Duration::ZERO, received_kbps, loss);
 }
 
-fn tell_of(end: &mut End, law: &mut Sender, sent_at: Time, held: Duration, received_kbps: u64, loss: f64) {
+fn tell_of(
+    end: &mut LawBench,
+    law: &mut Sender,
+    sent_at: Time,
+    held: Duration,
+    received_kbps: u64,
+    loss: f64,
+) {
     let report = Report { sent_at, held, received_bps: received_kbps * 1000, loss };
     let feedback = Feedback { from: SINK, sent_at: end.now, label: report.encode() };
     end.cx(|cx| law.on_feedback(&feedback, cx));
 }
 
 /// A source that has heard a first report at 100 ms: R = 100 ms, X = 320 kbit/s.
-fn heard(params: &Params) -> (End, Sender) {
+fn heard(params: &Params) -> (LawBench, Sender) {
     let (mut end, mut law) = source(params);
     end.now = ms(100);
     tell(&mut end, &mut law, 0, 0.0);
@@ -55,7 +62,7 @@ fn heard(params: &Params) -> (End, Sender) {
 }
 
 /// So much time passes, and a packet leaves each 10 ms; the application always has more.
-fn pass(end: &mut End, law: &mut Sender, millis: u64) {
+fn pass(end: &mut LawBench, law: &mut Sender, millis: u64) {
     for _ in 0..millis / 10 {
         end.now += Duration::from_millis(10);
         send(end, law);
@@ -64,7 +71,7 @@ fn pass(end: &mut End, law: &mut Sender, millis: u64) {
 }
 
 /// The same, and each packet takes the last of the data.
-fn starve(end: &mut End, law: &mut Sender, millis: u64) {
+fn starve(end: &mut LawBench, law: &mut Sender, millis: u64) {
     for _ in 0..millis / 10 {
         end.now += Duration::from_millis(10);
         send(end, law);
@@ -99,7 +106,7 @@ fn it_begins_with_a_packet_per_second_and_a_timer_of_two_seconds() {
 #[test]
 fn the_first_report_allows_an_initial_window_per_round_trip() {
     for (size, window) in [(1000, 4000), (1460, 4380), (3000, 6000)] {
-        let mut end = End::new(SOURCE);
+        let mut end = LawBench::new(SOURCE);
         let mut law = Sender::new(&Params::default(), Bytes::new(size));
         end.cx(|cx| law.on_start(cx));
         send_of(&mut end, &mut law, size);
@@ -317,7 +324,7 @@ fn words_that_no_receiver_would_say_are_ignored() {
 // ---- receiver ----
 
 struct Sink {
-    end: End,
+    end: LawBench,
     law: Receiver,
     next: u64,
     /// Of the packets that arrive.
@@ -326,7 +333,7 @@ struct Sink {
 
 impl Sink {
     fn new(params: &Params) -> Self {
-        Self { end: End::new(SINK), law: Receiver::new(params, PACKET), next: 0, size: PACKET }
+        Self { end: LawBench::new(SINK), law: Receiver::new(params, PACKET), next: 0, size: PACKET }
     }
 
     fn listen(&mut self, call: impl FnOnce(&mut Receiver, &mut ReceiverCx<'_, '_>)) -> Vec<Report> {

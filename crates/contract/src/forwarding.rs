@@ -36,19 +36,19 @@ pub trait Strategy {
     /// Interest that is no loop. If `is_new` is false, other downstreams wait for the same Data or the same downstream retransmits, and no
     /// action means aggregation. Every Interest renews the entry, so a strategy that never retransmits a lost Interest starves a consumer
     /// that retransmits in time.
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx);
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx);
 
     /// Data arrived for a pending Interest.
     ///
     /// State: the out-record of the face exists, if the Interest was sent there. After the call the Data are sent to every downstream and the entry
     /// ends; this method is for measurements only.
-    fn on_data(&mut self, _data: &Returned<'_>, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
+    fn on_data(&mut self, _data: &ArrivingData<'_>, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
 
     /// A neighbour, or this node's [`LinkLaw`] when it releases a lane, refused an Interest.
     ///
     /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any downstream, or reject it. The default
     /// is [`StrategyCx::pass_refusals`].
-    fn on_nack(&mut self, nack: &Refused<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_nack(&mut self, nack: &ArrivingNack<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         cx.pass_refusals(nack.pending);
     }
 
@@ -78,7 +78,7 @@ pub trait Strategy {
 
 /// An arrived Interest.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrived<'a> {
+pub struct ArrivingInterest<'a> {
     /// The packet; its header is an Interest.
     pub packet: &'a Packet,
     /// The requested name.
@@ -93,7 +93,7 @@ pub struct Arrived<'a> {
 
 /// Data for a pending Interest.
 #[derive(Clone, Copy, Debug)]
-pub struct Returned<'a> {
+pub struct ArrivingData<'a> {
     /// The packet; its header is Data. A mark is in its `ecn`.
     pub packet: &'a Packet,
     /// Its name.
@@ -108,7 +108,7 @@ pub struct Returned<'a> {
 
 /// An arrived NACK.
 #[derive(Clone, Copy, Debug)]
-pub struct Refused<'a> {
+pub struct ArrivingNack<'a> {
     /// The packet; its header is a NACK. `None` if this node's link part refused.
     pub packet: Option<&'a Packet>,
     /// The requested name.

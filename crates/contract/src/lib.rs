@@ -32,9 +32,9 @@ pub use delays::Delays;
 pub use egress::{Egress, EgressEvent};
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{
-    Admission, Arrived, Crossing, Departure, FaceView, FibEntry, InRecord, LaneView, LinkCx, LinkLaw,
-    NextHop, OutRecord, Pending, Refused, Return, Returned, Strategy, StrategyCx, ambassador_impl_LinkLaw,
-    ambassador_impl_Strategy,
+    Admission, ArrivingData, ArrivingInterest, ArrivingNack, Crossing, Departure, FaceView, FibEntry,
+    InRecord, LaneView, LinkCx, LinkLaw, NextHop, OutRecord, Pending, Return, Strategy, StrategyCx,
+    ambassador_impl_LinkLaw, ambassador_impl_Strategy,
 };
 pub use ids::{
     Address, Destination, EndpointId, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId,

@@ -4,15 +4,15 @@ use contract::{Net, NodeId, Order, PortId, Share, Traffic};
 use units::Duration;
 
 use super::{App, Params};
-use crate::shared::sdn_testing::{Desk, net};
+use crate::shared::sdn_testing::{AppBench, net};
 
 /// Node 0 reaches node 3 by node 1, over port 0, and by node 2, over port 4.
 fn network() -> Net {
     net(4, &[(0, 1, 1), (1, 3, 1), (0, 2, 1), (2, 3, 1)])
 }
 
-fn desk() -> Desk<App> {
-    let mut desk = Desk::new(App::new(&Params::default()), network());
+fn desk() -> AppBench<App> {
+    let mut desk = AppBench::new(App::new(&Params::default()), network());
     desk.now += Duration::from_secs(1);
     desk
 }

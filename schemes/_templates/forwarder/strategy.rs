@@ -1,6 +1,6 @@
 //! Which next hops an Interest takes: the cheapest first, the next one when it is refused.
 
-use contract::{Arrived, Departure, FibEntry, NackReason, Pending, Refused, StrategyCx};
+use contract::{ArrivingInterest, ArrivingNack, Departure, FibEntry, NackReason, Pending, StrategyCx};
 
 use super::Params;
 use crate::shared::asks_again;
@@ -40,7 +40,7 @@ impl Strategy {
 }
 
 impl contract::Strategy for Strategy {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let again = asks_again(interest, cx);
         // a second downstream waits for the same Data; a retransmitted Interest is forwarded again
         if !interest.is_new && !again {
@@ -51,7 +51,7 @@ impl contract::Strategy for Strategy {
         }
     }
 
-    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = nack.pending;
         let Some(reason) = cx.all_refused(pending) else { return };
         let tried = (0..).take_while(|index| cx.upstream(pending, *index).is_some()).count();

@@ -4,18 +4,18 @@ use contract::{FaceId, NackReason};
 use units::Rate;
 
 use super::{Params, Strategy};
-use crate::shared::forwarders::{Crossroads, Deed, faces};
+use crate::shared::forwarders::{Action, StrategyBench, faces};
 
 /// Faces 0, 1 and 2 are next hops, the cheapest first; 3 and 4 are endpoints.
-fn crossroads() -> (Crossroads, Strategy) {
-    (Crossroads::new(faces(3, Rate::from_mbps(10), 2), &[1, 2, 3]), Strategy::new(&Params::default()))
+fn crossroads() -> (StrategyBench, Strategy) {
+    (StrategyBench::new(faces(3, Rate::from_mbps(10), 2), &[1, 2, 3]), Strategy::new(&Params::default()))
 }
 
 #[test]
 fn an_interest_takes_the_cheapest_next_hop() {
     let (mut node, mut law) = crossroads();
     node.interest(&mut law, 7, FaceId(3));
-    assert_eq!(node.done(), [Deed::Sent(7, FaceId(0))]);
+    assert_eq!(node.done(), [Action::Sent(7, FaceId(0))]);
 }
 
 #[test]
@@ -23,9 +23,9 @@ fn who_asks_beside_others_waits_with_them_and_who_asks_again_is_sent_again() {
     let (mut node, mut law) = crossroads();
     node.interest(&mut law, 7, FaceId(3));
     node.interest(&mut law, 7, FaceId(4));
-    assert_eq!(node.done(), [Deed::Sent(7, FaceId(0))]);
+    assert_eq!(node.done(), [Action::Sent(7, FaceId(0))]);
     node.interest(&mut law, 7, FaceId(4));
-    assert_eq!(node.done(), [Deed::Sent(7, FaceId(0))]);
+    assert_eq!(node.done(), [Action::Sent(7, FaceId(0))]);
 }
 
 /// [YAMWZZ13 §3]
@@ -36,10 +36,10 @@ fn a_refused_interest_goes_to_the_next_face_and_is_refused_after_the_last() {
     for face in [0, 1] {
         node.nack(&mut law, pending, FaceId(face), NackReason::Congestion);
     }
-    let sent = [0, 1, 2].map(|face| Deed::Sent(7, FaceId(face)));
+    let sent = [0, 1, 2].map(|face| Action::Sent(7, FaceId(face)));
     assert_eq!(node.done(), sent);
     node.nack(&mut law, pending, FaceId(2), NackReason::Congestion);
-    assert_eq!(node.done(), [Deed::Nacked(7, FaceId(3), NackReason::Congestion)]);
+    assert_eq!(node.done(), [Action::Nacked(7, FaceId(3), NackReason::Congestion)]);
 }
 
 #[test]
@@ -48,5 +48,8 @@ fn no_more_next_hops_are_tried_than_the_parameter_says() {
     let mut law = Strategy::new(&Params { tries: 1 });
     let pending = node.interest(&mut law, 7, FaceId(3));
     node.nack(&mut law, pending, FaceId(0), NackReason::Congestion);
-    assert_eq!(node.done(), [Deed::Sent(7, FaceId(0)), Deed::Nacked(7, FaceId(3), NackReason::Congestion)]);
+    assert_eq!(
+        node.done(),
+        [Action::Sent(7, FaceId(0)), Action::Nacked(7, FaceId(3), NackReason::Congestion)]
+    );
 }

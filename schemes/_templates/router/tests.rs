@@ -7,7 +7,7 @@ use units::{Bytes, Time};
 
 use super::{Params, mark, router, sender};
 use crate::shared::router_testing::{Node, packet};
-use crate::shared::stream_testing::{End, PACKET, ms, near};
+use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
 
 const SETUP: Setup = Setup { segment: PACKET, header: Bytes::ZERO, initial_window: Bytes::ZERO };
 const PORT: PortId = PortId(1);
@@ -44,7 +44,7 @@ fn packets_of_other_schemes_are_left_alone() {
 /// [CJ89 §3]: a packet of 8000 bits per 0.2 s is 40 kbit/s; a notification leaves a half, once per interval.
 #[test]
 fn the_source_adds_a_packet_per_interval_and_keeps_a_half_when_notified() {
-    let (mut end, params) = (End::new(EndpointId(0)), Params::default());
+    let (mut end, params) = (LawBench::new(EndpointId(0)), Params::default());
     let mut law = sender(&params, &SETUP);
     end.cx(|cx| law.on_start(cx));
     end.run(&mut law, ms(200));

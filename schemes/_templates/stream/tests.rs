@@ -4,13 +4,13 @@ use contract::{Arrival, EndpointId, Gap, Label, ReceiverLaw, SenderLaw, Setup};
 use units::Bytes;
 
 use super::{Params, receiver, sender};
-use crate::shared::stream_testing::{End, PACKET, ms, near};
+use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
 
 const SETUP: Setup = Setup { segment: PACKET, header: Bytes::ZERO, initial_window: Bytes::ZERO };
 
 /// A source of packets of 1000 bytes that has started.
-fn started() -> (End, super::Sender) {
-    let mut end = End::new(EndpointId(0));
+fn started() -> (LawBench, super::Sender) {
+    let mut end = LawBench::new(EndpointId(0));
     let mut law = sender(&Params::default(), &SETUP);
     end.cx(|cx| law.on_start(cx));
     (end, law)
@@ -56,7 +56,7 @@ fn the_rate_is_never_below_its_minimum() {
 
 #[test]
 fn a_gap_is_reported_with_its_length() {
-    let mut end = End::new(EndpointId(1));
+    let mut end = LawBench::new(EndpointId(1));
     let mut law = receiver(&Params::default(), &SETUP);
     let before = Arrival {
         seq: 7,

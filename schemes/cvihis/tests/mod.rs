@@ -6,14 +6,14 @@ use units::{Bytes, Duration, Time};
 
 use super::endpoints::{Answer, DataHeader, Receiver};
 use super::{Mode, Params};
-use crate::shared::stream_testing::{End, PACKET, ms};
+use crate::shared::stream_testing::{LawBench, PACKET, ms};
 
 const SOURCE: EndpointId = EndpointId(1);
 const VIEWER: EndpointId = EndpointId(2);
 
 /// A receiver that is given packets by their delay, one packet per second, and what it answers.
 struct Path {
-    end: End,
+    end: LawBench,
     law: Receiver,
     seq: u64,
     mode: Mode,
@@ -27,7 +27,7 @@ struct Path {
 impl Path {
     fn new(params: &Params) -> Self {
         Self {
-            end: End::new(VIEWER),
+            end: LawBench::new(VIEWER),
             law: Receiver::new(params),
             seq: 0,
             mode: params.mode,

@@ -247,10 +247,10 @@ fn what_is_not_of_a_source_is_not_answered() {
 /// What a source stamps is what a receiver reads.
 #[test]
 fn a_source_says_its_mode_and_its_round_trip_times() {
-    let mut end = End::new(SOURCE);
+    let mut end = LawBench::new(SOURCE);
     let mut law = Sender::new(&real_time(), PACKET);
     let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
-    let read = |end: &mut End, law: &mut Sender| {
+    let read = |end: &mut LawBench, law: &mut Sender| {
         DataHeader::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a header")
     };
     let first = read(&mut end, &mut law);
@@ -333,7 +333,7 @@ proptest! {
     /// Whatever comes, a receiver goes on.
     #[test]
     fn strange_times_break_nothing(times in prop::collection::vec((any::<u64>(), any::<u64>(), any::<bool>()), 1..40)) {
-        let (mut end, mut law) = (End::new(VIEWER), Receiver::new(&real_time()));
+        let (mut end, mut law) = (LawBench::new(VIEWER), Receiver::new(&real_time()));
         let path = Path::new(&real_time());
         for (sent, now, lost) in times {
             end.now = Time::from_nanos(now);

@@ -7,19 +7,19 @@ use crate::shared::stream_testing::near;
 use units::Rate;
 
 /// A source at 800 kbit/s that has measured `rtt_ms`; its first step comes √RTT after the start.
-fn source(params: &Params, rtt_ms: u64) -> (End, Sender) {
+fn source(params: &Params, rtt_ms: u64) -> (LawBench, Sender) {
     let params = Params {
         initial_rate: Rate::from_kbps(800),
         initial_rtt: Duration::from_millis(rtt_ms),
         ..params.clone()
     };
-    let (mut end, mut law) = (End::new(SOURCE), Sender::new(&params, PACKET));
+    let (mut end, mut law) = (LawBench::new(SOURCE), Sender::new(&params, PACKET));
     end.cx(|cx| law.on_start(cx));
     (end, law)
 }
 
 /// Answers with `command`, about a packet of a round-trip time ago.
-fn answer(end: &mut End, law: &mut Sender, command: u64, rtt_ms: u64) {
+fn answer(end: &mut LawBench, law: &mut Sender, command: u64, rtt_ms: u64) {
     let echo = end.now - Duration::from_millis(rtt_ms);
     end.tell(law, VIEWER, end.now, label([0x4356_4943 << 32 | command, echo.as_nanos(), 0, 0]));
 }

@@ -4,7 +4,7 @@ use contract::{Admission, Crossing, FaceId, FaceView, LinkCx, LinkLaw, NackReaso
 use units::{Bytes, Rate, Time};
 
 use self::bucket::Bucket;
-use self::rate::{Facts, Found, Rater, Rule};
+use self::rate::{Constants, LinkRate, Measurements, TickResult};
 use super::{Counting, Params, Policing};
 use crate::shared::offer::stamp;
 
@@ -15,7 +15,7 @@ pub(crate) mod rate;
 #[derive(Clone, Debug)]
 pub struct Link {
     params: Box<Params>,
-    rule: Rule,
+    rule: Constants,
     /// Size of a Data packet on the wire, which an Interest counts as, because it will cause one.
     data_bits: f64,
     upstreams: Vec<Upstream>,
@@ -28,7 +28,7 @@ pub struct Link {
 struct Upstream {
     /// C, in Data packets per second.
     capacity: f64,
-    rater: Rater,
+    rater: LinkRate,
     /// The rate R in the form that Data carry.
     offer: Rate,
     bucket: Bucket,
@@ -68,7 +68,7 @@ impl Link {
             let capacity = self.capacity(&cx.face(FaceId(face as u32)));
             let upstream = &mut self.upstreams[face];
             upstream.capacity = capacity;
-            let facts = Facts {
+            let facts = Measurements {
                 capacity,
                 // y(t): Interests received in [t−T, t) over T                                         [KATO §3.1 (2)]
                 y: f64::from(upstream.count) / elapsed,
@@ -96,7 +96,7 @@ impl LinkLaw for Link {
             let capacity = self.capacity(&view);
             self.upstreams.push(Upstream {
                 capacity,
-                rater: Rater::new(capacity),
+                rater: LinkRate::new(capacity),
                 offer: offer(capacity, self.data_bits),
                 bucket: Bucket::default(),
                 count: 0,
@@ -155,7 +155,7 @@ fn offer(rate: f64, data_bits: f64) -> Rate {
 }
 
 /// Offers the nine quantities of KATO Table 1 as series.
-fn show(params: &Params, facts: &Facts, found: &Found, rate: f64, cx: &mut dyn LinkCx) {
+fn show(params: &Params, facts: &Measurements, found: &TickResult, rate: f64, cx: &mut dyn LinkCx) {
     cx.probe("stamping_rate", rate);
     cx.probe("upstream_capacity", facts.capacity);
     cx.probe("full_rate_flows", found.n);

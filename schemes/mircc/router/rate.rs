@@ -2,7 +2,7 @@
 
 /// The state of a link between two ticks [KATO Table 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rater {
+pub(crate) struct LinkRate {
     /// R: the rate that each flow may use.
     pub(crate) rate: f64,
     y_prev: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Rater {
 
 /// The constants of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rule {
+pub(crate) struct Constants {
     /// η.
     pub(crate) eta: f64,
     /// Minimum β.
@@ -27,7 +27,7 @@ pub(crate) struct Rule {
 
 /// Measurements at a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Facts {
+pub(crate) struct Measurements {
     /// C: Data packets that the link carries in a second; above 0.
     pub(crate) capacity: f64,
     /// y: Interests per second in the last interval.
@@ -40,22 +40,22 @@ pub(crate) struct Facts {
 
 /// Results of a tick besides R.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct TickResult {
     /// N.
     pub(crate) n: f64,
     /// β.
     pub(crate) beta: f64,
 }
 
-impl Rater {
+impl LinkRate {
     /// An idle link, which offers its capacity.
     pub(crate) fn new(capacity: f64) -> Self {
         Self { rate: capacity, y_prev: 0.0, base_ewma: capacity, excess_ewma: 0.0 }
     }
 
     /// The rate of the next interval.
-    pub(crate) fn tick(&mut self, rule: &Rule, facts: &Facts) -> Found {
-        let Facts { capacity, y, q, d } = *facts;
+    pub(crate) fn tick(&mut self, rule: &Constants, facts: &Measurements) -> TickResult {
+        let Measurements { capacity, y, q, d } = *facts;
         let n = full_rate_flows(capacity, y, self.rate);
         let beta = beta(rule.min_beta, y, self.y_prev);
         let base = base_rate(rule.eta, capacity, beta, q, d, n);
@@ -70,7 +70,7 @@ impl Rater {
         self.rate =
             (self.base_ewma + self.excess_ewma).clamp(rule.min_rate_share * capacity, max.max(capacity));
         self.y_prev = y;
-        Found { n, beta }
+        TickResult { n, beta }
     }
 }
 

@@ -6,7 +6,7 @@ use contract::{Admission, Crossing, FaceId, FaceView, Header, LinkCx, LinkLaw, N
 use units::{Bytes, Rate, Time};
 
 use crate::mircc::router::bucket::Bucket;
-use crate::mircc::router::rate::{Facts, Rater, Rule};
+use crate::mircc::router::rate::{Constants, LinkRate, Measurements};
 use crate::mircc_multipath::Params;
 use crate::mircc_multipath::headers::{self, Class, Offer};
 use crate::mircc_multipath::paths::Paths;
@@ -15,7 +15,7 @@ use crate::mircc_multipath::paths::Paths;
 #[derive(Clone, Debug)]
 pub struct Link {
     params: Box<Params>,
-    rule: Rule,
+    rule: Constants,
     data_bits: f64,
     upstreams: Vec<Upstream>,
     /// Division of the Interests of consumers on this node into classes, by prefix.
@@ -37,7 +37,7 @@ struct Upstream {
 struct Lane {
     /// Its capacity, in Data packets per second.
     capacity: f64,
-    rater: Rater,
+    rater: LinkRate,
     bucket: Bucket,
     count: u32,
 }
@@ -52,15 +52,15 @@ struct Division {
 
 impl Lane {
     fn new(capacity: f64) -> Self {
-        Self { capacity, rater: Rater::new(capacity), bucket: Bucket::default(), count: 0 }
+        Self { capacity, rater: LinkRate::new(capacity), bucket: Bucket::default(), count: 0 }
     }
 
     /// Computes the rate of the next interval. Returns the rate of Interests.
-    fn tick(&mut self, rule: &Rule, capacity: f64, elapsed_s: f64, d: f64, now: Time) -> f64 {
+    fn tick(&mut self, rule: &Constants, capacity: f64, elapsed_s: f64, d: f64, now: Time) -> f64 {
         let y = f64::from(self.count) / elapsed_s;
         let q = self.bucket.level(now, self.capacity);
         self.capacity = capacity;
-        self.rater.tick(rule, &Facts { capacity, y, q, d });
+        self.rater.tick(rule, &Measurements { capacity, y, q, d });
         self.count = 0;
         y
     }

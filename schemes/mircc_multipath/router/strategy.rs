@@ -1,6 +1,6 @@
 //! The path of an Interest. Only a consumer's own node selects; other nodes use the next hop with the lowest cost.
 
-use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, Returned, StrategyCx};
+use contract::{ArrivingData, ArrivingInterest, Departure, FaceId, FibEntry, NackReason, StrategyCx};
 use units::{Duration, Time};
 
 use crate::mircc_multipath::paths::Paths;
@@ -78,7 +78,7 @@ impl Division {
 }
 
 impl contract::Strategy for Strategy {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = interest.pending;
         let others = |face: FaceId| face != interest.from;
         let own = cx.face(interest.from).link.is_none();
@@ -105,7 +105,7 @@ impl contract::Strategy for Strategy {
         }
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         if fib.hops.len() > 1
             && let Some(offer) = headers::offered(data.packet.label)
         {

@@ -9,7 +9,7 @@ pub(crate) struct DataHeader {
     /// The receiver that acknowledges it.
     pub(crate) acker: AckerField,
     /// A NAK that reached the source, so that other receivers need not send it. PGM has a separate packet for that, the NCF [RFC3208].
-    pub(crate) confirmed: Option<Run>,
+    pub(crate) confirmed: Option<PacketRange>,
 }
 
 /// The acker in a data packet.
@@ -23,14 +23,14 @@ pub(crate) enum AckerField {
 
 /// Consecutive packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct PacketRange {
     /// Number of the first.
     pub(crate) first: u64,
     /// Their number, at least one.
     pub(crate) packets: u32,
 }
 
-impl Run {
+impl PacketRange {
     /// Whether it contains all of `other`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.first <= other.first && other.end() <= self.end()
@@ -66,7 +66,7 @@ pub(crate) enum ReportKind {
         leaving: bool,
     },
     /// Packets are missing.
-    Nak(Run),
+    Nak(PacketRange),
     /// A report without a loss, because there is no acker.
     Dummy,
 }
@@ -95,7 +95,7 @@ impl DataHeader {
         let confirmed = match u32::try_from(packets).ok()? {
             0 if first == 0 => None,
             0 => return None,
-            packets => Some(Run { first, packets }),
+            packets => Some(PacketRange { first, packets }),
         };
         (rest == 0).then_some(Self { acker, confirmed })
     }
@@ -122,7 +122,7 @@ impl ReceiverReport {
             kind @ (ACK | LEAVING) if rest & 1 == 1 => {
                 ReportKind::Ack { newest: number, bitmap: rest, leaving: kind == LEAVING }
             }
-            NAK if rest > 0 => ReportKind::Nak(Run { first: number, packets: rest }),
+            NAK if rest > 0 => ReportKind::Nak(PacketRange { first: number, packets: rest }),
             DUMMY if number == 0 && rest == 0 => ReportKind::Dummy,
             _ => return None,
         };

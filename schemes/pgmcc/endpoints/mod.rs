@@ -16,9 +16,9 @@ pub use source::Sender;
 #[cfg(test)]
 pub(super) use {
     election::slowness,
-    headers::{AckerField, DataHeader, ReceiverReport, ReportKind, Run},
+    headers::{AckerField, DataHeader, PacketRange, ReceiverReport, ReportKind},
     loss::LossRate,
-    record::{News, Record},
+    record::{AckResult, Record},
     timeout::Timeout,
     window::Window,
 };

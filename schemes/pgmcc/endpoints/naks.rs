@@ -3,7 +3,7 @@
 use contract::Random;
 use units::{Duration, Time};
 
-use super::headers::Run;
+use super::headers::PacketRange;
 
 /// NAKs of a receiver, each pending for a random time.
 ///
@@ -12,7 +12,7 @@ use super::headers::Run;
 pub(super) struct Naks {
     /// Maximum delay.
     longest: Duration,
-    pending: Vec<(Time, Run)>,
+    pending: Vec<(Time, PacketRange)>,
     /// When the NAK without a missing packet is due.
     dummy: Time,
     /// The earliest deadline.
@@ -26,7 +26,7 @@ impl Naks {
     }
 
     /// Adds a NAK for lost packets. Returns whether it is pending.
-    pub(super) fn missing(&mut self, run: Run, now: Time, random: &mut Random) -> bool {
+    pub(super) fn missing(&mut self, run: PacketRange, now: Time, random: &mut Random) -> bool {
         let fits = self.pending.len() < MAX;
         if fits {
             let due = self.draw(now, random);
@@ -56,7 +56,7 @@ impl Naks {
     }
 
     /// Cancels NAKs for `run`, because the source knows of the loss. Returns their number.
-    pub(super) fn confirmed(&mut self, run: &Run) -> usize {
+    pub(super) fn confirmed(&mut self, run: &PacketRange) -> usize {
         let before = self.pending.len();
         self.pending.retain(|(_, pending)| !run.covers(pending));
         self.measure();
@@ -99,7 +99,7 @@ impl Naks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// For lost packets.
-    Nak(Run),
+    Nak(PacketRange),
     /// Because there is no acker.
     Dummy,
 }

@@ -3,7 +3,7 @@
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::Time;
 
-use super::headers::{AckerField, DataHeader, ReceiverReport, ReportKind, Run};
+use super::headers::{AckerField, DataHeader, PacketRange, ReceiverReport, ReportKind};
 use super::loss::LossRate;
 use super::naks::{Due, Naks};
 use crate::pgmcc::Params;
@@ -99,7 +99,7 @@ impl ReceiverLaw for Receiver {
         self.loss.lost(gap.packets);
         let packets = u32::try_from(gap.packets).unwrap_or(u32::MAX).max(1);
         let now = cx.now();
-        if !self.naks.missing(Run { first: gap.first_missing, packets }, now, cx.random()) {
+        if !self.naks.missing(PacketRange { first: gap.first_missing, packets }, now, cx.random()) {
             cx.count(Count::Suppressed, 1);
         }
     }

@@ -16,7 +16,7 @@ pub(crate) struct Record {
 
 /// The result of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct News {
+pub(crate) struct AckResult {
     /// It is old or a duplicate.
     pub(crate) stale: bool,
     /// N, packets newly acknowledged.
@@ -40,8 +40,8 @@ impl Record {
     }
 
     /// Takes an acknowledgement of `newest` and the 31 before.
-    pub(crate) fn take(&mut self, newest: u64, bitmap: u32) -> News {
-        let mut news = News::default();
+    pub(crate) fn take(&mut self, newest: u64, bitmap: u32) -> AckResult {
+        let mut news = AckResult::default();
         let theirs = if newest >= self.end {
             news.lost += self.advance(newest);
             bitmap

@@ -6,7 +6,7 @@ use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sen
 use units::{Bytes, Duration, Rate, Time};
 
 use super::election::{Election, Outcome, slowness};
-use super::headers::{AckerField, DataHeader, ReceiverReport, ReportKind, Run};
+use super::headers::{AckerField, DataHeader, PacketRange, ReceiverReport, ReportKind};
 use super::record::Record;
 use super::timeout::Timeout;
 use super::window::Window;
@@ -24,7 +24,7 @@ pub struct Sender {
     election: Election,
     timeout: Timeout,
     /// NAKs that the next data packets confirm.
-    unconfirmed: VecDeque<Run>,
+    unconfirmed: VecDeque<PacketRange>,
     started_at: Time,
     /// Number of the next packet.
     next: u64,
@@ -160,7 +160,7 @@ impl Sender {
     }
 
     /// Stores a NAK that the next data packets confirm.
-    fn confirm(&mut self, run: Run) {
+    fn confirm(&mut self, run: PacketRange) {
         if self.unconfirmed.iter().any(|known| known.covers(&run)) {
             return;
         }

@@ -4,7 +4,7 @@ use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sen
 use units::{Duration, Rate, Time};
 
 use crate::srmcc::adaptation::{Adaptation, Known};
-use crate::srmcc::fold::Fold;
+use crate::srmcc::fold::MessageAggregate;
 use crate::srmcc::headers::{Header, Mcc, cycle, rounds_between};
 use crate::srmcc::{Params, Rtt};
 
@@ -26,7 +26,7 @@ pub struct Sender {
     /// Number of them without a message in this cycle.
     awaited: usize,
     /// The aggregate of this cycle's messages.
-    heard: Option<Fold>,
+    heard: Option<MessageAggregate>,
     started_at: Time,
     adapted_at: Time,
     /// End of the cycle.
@@ -100,7 +100,7 @@ impl Sender {
     }
 
     /// Adapts the rate to the messages of this cycle.
-    fn adapt(&mut self, heard: &Fold, cx: &mut Cx<'_>) {
+    fn adapt(&mut self, heard: &MessageAggregate, cx: &mut Cx<'_>) {
         if self.params.rtt == Rtt::Measured {
             // RTT = 7/8 RTT + 1/8 s
             let age_s = heard.age_ns.unwrap_or(0) as f64 / 1e9;
@@ -166,7 +166,7 @@ impl SenderLaw for Sender {
         };
         cx.measured_rtt(now - mcc.t_echo);
         self.note(feedback.from, now);
-        let mut heard = self.heard.take().unwrap_or(Fold::NOTHING);
+        let mut heard = self.heard.take().unwrap_or(MessageAggregate::NOTHING);
         heard.add(&mcc, now);
         if self.heard_round.is_none_or(|newest| rounds_between(newest, mcc.round) > 0) {
             self.heard_round = Some(mcc.round);

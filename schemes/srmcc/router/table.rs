@@ -3,7 +3,7 @@
 use contract::{Address, Entry};
 use units::{Duration, Rate, Time};
 
-use crate::srmcc::fold::Fold;
+use crate::srmcc::fold::MessageAggregate;
 use crate::srmcc::headers::{Mcc, rounds_between};
 use crate::srmcc::{Aggregate, Params};
 
@@ -13,11 +13,11 @@ pub(super) struct Row {
     /// T_adapt of the group.
     cycle: Duration,
     /// The aggregate of the children's messages since the last message upstream; `None` without any.
-    said: Option<Fold>,
+    said: Option<MessageAggregate>,
     /// The measurements of this node.
     own: Option<Own>,
     /// The last aggregate, unless it is discarded after sending.
-    kept: Option<Fold>,
+    kept: Option<MessageAggregate>,
     /// Start of the wait for the children.
     since: Time,
     /// A child sent a message that does not belong to the last aggregate.
@@ -97,7 +97,7 @@ impl Row {
     pub(super) fn add(&mut self, from: Address, mcc: &Mcc, cycle: Duration, now: Time, params: &Params) {
         self.cycle = cycle;
         let first = self.said.is_none();
-        let said = self.said.get_or_insert_with(|| self.kept.take().unwrap_or(Fold::NOTHING));
+        let said = self.said.get_or_insert_with(|| self.kept.take().unwrap_or(MessageAggregate::NOTHING));
         said.add(mcc, now);
         let alone = self.children.is_empty();
         let at = match self.children.binary_search_by_key(&from, |child| child.address) {
@@ -145,12 +145,12 @@ impl Row {
 
     /// Returns the message upstream, and clears the row.
     pub(super) fn emit(&mut self, now: Time, params: &Params) -> Mcc {
-        let mut fold = self.said.take().unwrap_or(Fold::NOTHING);
+        let mut fold = self.said.take().unwrap_or(MessageAggregate::NOTHING);
         if let Some(own) = self.own.take() {
             fold.measured(own.max, own.min, own.fair);
         }
         if !params.reset {
-            self.kept = Some(Fold { age_ns: None, ..fold });
+            self.kept = Some(MessageAggregate { age_ns: None, ..fold });
         }
         let patience = self.cycle.scaled(params.forget);
         self.children.retain_mut(|child| {

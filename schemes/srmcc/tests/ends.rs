@@ -5,14 +5,14 @@ use proptest::prelude::*;
 
 use super::super::headers::{Header, cycle};
 use super::*;
-use crate::shared::stream_testing::{End, PACKET};
+use crate::shared::stream_testing::{LawBench, PACKET};
 
 /// Gives a source's law a word of `from`.
-fn tell(end: &mut End, law: &mut Sender, from: EndpointId, label: Label) {
+fn tell(end: &mut LawBench, law: &mut Sender, from: EndpointId, label: Label) {
     end.tell(law, from, end.now, label);
 }
 
-fn notes(end: &End, name: &str) -> Vec<Note> {
+fn notes(end: &LawBench, name: &str) -> Vec<Note> {
     end.out.notes.pending.iter().filter(|note| note.name == name).copied().collect()
 }
 
@@ -21,8 +21,8 @@ const OTHER: EndpointId = EndpointId(3);
 const FAIR: Rate = Rate::from_kbps(1667);
 
 /// A source that started at time zero, and was told that the network is empty at 350 ms by a word that took 100 ms.
-fn source(params: &Params) -> (End, Sender) {
-    let (mut end, mut law) = (End::new(EndpointId(1)), Sender::new(params));
+fn source(params: &Params) -> (LawBench, Sender) {
+    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Sender::new(params));
     end.cx(|cx| law.on_start(cx));
     end.now = ms(350);
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
@@ -34,7 +34,7 @@ fn kbps(law: &Sender) -> f64 {
     law.allowance().rate.as_bps_f64() / 1e3
 }
 
-fn header(end: &mut End, law: &mut Sender) -> Header {
+fn header(end: &mut LawBench, law: &mut Sender) -> Header {
     let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
     Header::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a header")
 }
@@ -44,7 +44,7 @@ fn header(end: &mut End, law: &mut Sender) -> Header {
 /// §3.2, §4.2.1, and a cycle of four round-trip times (Table 1).
 #[test]
 fn the_source_starts_at_the_initial_rate_and_doubles_once_a_cycle() {
-    let (mut end, mut law) = (End::new(EndpointId(1)), Sender::new(&Params::default()));
+    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Sender::new(&Params::default()));
     end.cx(|cx| law.on_start(cx));
     assert_eq!((kbps(&law), law.wake()), (50.0, ms(400)));
     assert_eq!(header(&mut end, &mut law), Header { round: 0, t_adapt: Duration::from_millis(400) });
@@ -172,7 +172,7 @@ fn three_cycles_of_silence_halve_the_rate_and_each_further_one_again() {
 
 #[test]
 fn before_the_first_word_silence_says_nothing() {
-    let (mut end, mut law) = (End::new(EndpointId(1)), Sender::new(&Params::default()));
+    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Sender::new(&Params::default()));
     end.cx(|cx| law.on_start(cx));
     end.run(&mut law, ms(60_000));
     assert_eq!(kbps(&law), 50.0);
@@ -276,7 +276,7 @@ fn data(sent: Time, round: u32, t_adapt_ms: u64) -> Arrival {
 /// S000-04, §3.2.
 #[test]
 fn a_receivers_message_carries_its_access_link_zero_and_one() {
-    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
+    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
     assert!(law.probes());
     law.on_access(Rate::from_kbps(1500));
     end.listen(|cx| law.on_start(cx));
@@ -298,7 +298,7 @@ fn a_receivers_message_carries_its_access_link_zero_and_one() {
 
 #[test]
 fn an_access_link_that_could_not_be_measured_limits_nothing() {
-    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
+    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
     let said = end.listen(|cx| law.on_data(&data(ms(0), 0, 400), cx));
     assert_eq!(read(said[0].label).min_fair, Rate::UNLIMITED);
 }
@@ -306,7 +306,7 @@ fn an_access_link_that_could_not_be_measured_limits_nothing() {
 /// One message a cycle, whose time leaves out how long it was held. S000-08: nothing else is ever sent.
 #[test]
 fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
-    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
+    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
     law.on_access(Rate::from_kbps(1500));
     end.listen(|cx| law.on_start(cx));
     let mut said = Vec::new();
@@ -336,7 +336,7 @@ fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
 
 #[test]
 fn a_receiver_heeds_neither_what_was_overtaken_nor_what_is_not_its_schemes() {
-    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
+    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
     end.now = ms(100);
     end.listen(|cx| law.on_data(&data(ms(50), 5, 400), cx));
     assert!(end.listen(|cx| law.on_data(&data(ms(40), 4, 10), cx)).is_empty());

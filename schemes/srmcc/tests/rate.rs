@@ -128,7 +128,7 @@ fn a_moderate_queue_lets_the_rate_grow_ever_less_and_never_fall() {
 fn gamma_is_inert_where_greatest_and_least_occupancy_are_the_same() {
     let rates = [0.0, 0.15, 0.333].map(|gamma| next(&Adaptation { gamma, ..law() }, 900.0, 1000.0, 0.3, 0.3));
     assert!(rates[0] == rates[1] && rates[1] == rates[2], "{rates:?}");
-    let same = Adaptation { o_min: Least::Same, ..law() };
+    let same = Adaptation { o_min: MaxRateQueue::Same, ..law() };
     close(next(&same, 2000.0, 1000.0, 0.75, 0.0), 1000.0);
 }
 

@@ -6,7 +6,7 @@ use schemes::catalogue;
 use units::{Duration, Rate, Time};
 
 use super::{STREAM, some_params};
-use fakes::{Crossroads, Deed, Gate, Outcome, faces};
+use fakes::{Action, LinkBench, Outcome, StrategyBench, faces};
 
 #[allow(dead_code, reason = "unit tests use more of it")]
 #[path = "../../shared/forwarders.rs"]
@@ -58,8 +58,8 @@ fn turn() -> impl Strategy<Value = Turn> {
 }
 
 /// A node with three faces to producers, and two links and an endpoint to consumers.
-fn cross(law: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Deed> {
-    let mut node = Crossroads::new(faces(5, Rate::from_mbps(10), 1), &[10, 10, 20]);
+fn cross(law: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Action> {
+    let mut node = StrategyBench::new(faces(5, Rate::from_mbps(10), 1), &[10, 10, 20]);
     let mut entries = Vec::new();
     let mut deeds = Vec::new();
     law.on_start(&mut node);
@@ -103,7 +103,7 @@ fn cross(law: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Deed> {
             Turn::Data { .. } | Turn::Nack { .. } | Turn::Expire { .. } => {}
         }
         for deed in node.done() {
-            if let Deed::Sent(_, face) | Deed::Probed(_, face) = deed {
+            if let Action::Sent(_, face) | Action::Probed(_, face) = deed {
                 assert!(face.0 < 3, "{deed:?} leads to nobody");
                 assert!(asked != Some(face), "{deed:?} is where it came from");
             }
@@ -159,7 +159,7 @@ type Passed = (Vec<Admission>, Vec<Outcome>, Vec<(Label, contract::Ecn)>);
 
 /// A node with three links and two endpoints. At the end queues are empty and no Interest arrives, so that all held Interests must leave.
 fn pass(law: &mut impl LinkLaw, passages: &[Passage]) -> Passed {
-    let mut node = Gate::new(faces(3, Rate::from_mbps(10), 2));
+    let mut node = LinkBench::new(faces(3, Rate::from_mbps(10), 2));
     let (mut admissions, mut stamps) = (Vec::new(), Vec::new());
     let mut lanes: Vec<Option<u32>> = Vec::new();
     law.on_start(&mut node);

@@ -114,7 +114,7 @@ impl Core {
 }
 
 /// The context of a strategy.
-pub(super) struct Deciding<'a, 'b, 'c, L> {
+pub(super) struct StrategyContext<'a, 'b, 'c, L> {
     pub core: &'a mut Core,
     pub law: &'a mut Option<L>,
     pub cx: &'a mut NodeCx<'b, 'c>,
@@ -122,7 +122,7 @@ pub(super) struct Deciding<'a, 'b, 'c, L> {
     pub arrived: Option<(Pending, &'a Packet, FaceId)>,
 }
 
-impl<L: LinkLaw> Deciding<'_, '_, '_, L> {
+impl<L: LinkLaw> StrategyContext<'_, '_, '_, L> {
     fn send(&mut self, pending: Pending, face: FaceId, fresh_nonce: bool) -> Departure {
         let Self { core, law, cx, arrived } = self;
         if face.0 >= core.faces.count() {
@@ -145,7 +145,8 @@ impl<L: LinkLaw> Deciding<'_, '_, '_, L> {
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(face)) {
             let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
             let mut way = Crossing { from, to: face, note, asked: packet.label };
-            let admission = law.on_interest(&mut packet, &mut way, &mut Shaping { core, cx, timer: false });
+            let admission =
+                law.on_interest(&mut packet, &mut way, &mut LinkContext { core, cx, timer: false });
             if let Some(entry) = core.pit.entry_mut(pending) {
                 entry.link_note = way.note;
             }
@@ -174,7 +175,7 @@ impl<L: LinkLaw> Deciding<'_, '_, '_, L> {
     }
 }
 
-impl<L: LinkLaw> StrategyCx for Deciding<'_, '_, '_, L> {
+impl<L: LinkLaw> StrategyCx for StrategyContext<'_, '_, '_, L> {
     fn now(&self) -> Time {
         self.cx.now()
     }
@@ -245,14 +246,14 @@ impl<L: LinkLaw> StrategyCx for Deciding<'_, '_, '_, L> {
 }
 
 /// The context of a link part.
-pub(super) struct Shaping<'a, 'b, 'c> {
+pub(super) struct LinkContext<'a, 'b, 'c> {
     pub core: &'a mut Core,
     pub cx: &'a mut NodeCx<'b, 'c>,
     /// Called from the link part's timer, which may release queued Interests.
     pub timer: bool,
 }
 
-impl Shaping<'_, '_, '_> {
+impl LinkContext<'_, '_, '_> {
     /// Removes the first Interest of a lane that is still pending.
     fn next(&mut self, lane: LaneId) -> Option<Held> {
         debug_assert!(self.timer, "lanes are released in `on_timer`");
@@ -267,7 +268,7 @@ impl Shaping<'_, '_, '_> {
     }
 }
 
-impl LinkCx for Shaping<'_, '_, '_> {
+impl LinkCx for LinkContext<'_, '_, '_> {
     fn now(&self) -> Time {
         self.cx.now()
     }

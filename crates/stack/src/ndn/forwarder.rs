@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use contract::{
-    Arrived, Crossing, Data, DropReason, Ecn, FaceId, FlowId, Header, Interest, Label, LinkLaw, Nack,
-    NackReason, NameId, Names, NextHop, NodeCx, Packet, Pending, PortView, Random, Refused, Return, Returned,
-    Router, RouterInput, SeriesInfo, Strategy, TransitCx,
+    ArrivingData, ArrivingInterest, ArrivingNack, Crossing, Data, DropReason, Ecn, FaceId, FlowId, Header,
+    Interest, Label, LinkLaw, Nack, NackReason, NameId, Names, NextHop, NodeCx, Packet, Pending, PortView,
+    Random, Return, Router, RouterInput, SeriesInfo, Strategy, TransitCx,
 };
 use units::{Duration, Time};
 
-use super::acting::{Core, Deciding, Shaping, round_trip};
+use super::acting::{Core, LinkContext, StrategyContext, round_trip};
 use super::counters::{Counters, Tally};
 use super::faces::Faces;
 use super::fib::Fib;
@@ -189,7 +189,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         let Interest { name, nonce, lifetime_ms } = interest;
         core.counters.add(Tally::InterestsIn);
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
-            law.on_interest_in(packet, from, &mut Shaping { core, cx, timer: false });
+            law.on_interest_in(packet, from, &mut LinkContext { core, cx, timer: false });
         }
         let known = core.pit.find(name);
         if Self::loops(core, known, from, name, nonce) {
@@ -221,8 +221,8 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             entry.size = u16::try_from(packet.size_bytes).unwrap_or(u16::MAX);
             entry.capable = packet.ecn != Ecn::NotCapable;
         }
-        let arrived = Arrived { packet, name, from, pending, is_new };
-        let mut deciding = Deciding { core, law, cx, arrived: Some((pending, packet, from)) };
+        let arrived = ArrivingInterest { packet, name, from, pending, is_new };
+        let mut deciding = StrategyContext { core, law, cx, arrived: Some((pending, packet, from)) };
         strategy.on_interest(&arrived, &entry, &mut deciding);
         self.offer_size(cx);
         None
@@ -300,7 +300,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         cx: &mut NodeCx<'_, '_>,
     ) {
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(way.to)) {
-            law.on_data_out(packet, &way, &mut Shaping { core, cx, timer: false });
+            law.on_data_out(packet, &way, &mut LinkContext { core, cx, timer: false });
         }
         core.counters.add(Tally::DataOut);
         core.faces.send(packet, way.to, cx);
@@ -319,11 +319,11 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         let entry = fib.find(data.name.prefix, &core.names);
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
             let way = Return { from, rtt, note, hops: entry.as_ref().map_or(0, |fib| fib.hops.len() as u32) };
-            law.on_data_in(&mut packet, &way, &mut Shaping { core, cx, timer: false });
+            law.on_data_in(&mut packet, &way, &mut LinkContext { core, cx, timer: false });
         }
         if let Some(entry) = entry {
-            let returned = Returned { packet: &packet, name: data.name, from, pending, rtt };
-            strategy.on_data(&returned, &entry, &mut Deciding { core, law, cx, arrived: None });
+            let returned = ArrivingData { packet: &packet, name: data.name, from, pending, rtt };
+            strategy.on_data(&returned, &entry, &mut StrategyContext { core, law, cx, arrived: None });
         }
         if core.config.store.policy != Policy::None {
             core.store.keep(data, packet.size_bytes);
@@ -359,7 +359,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         core.faces.answered(from.0);
         let mut packet = *packet;
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
-            law.on_nack_in(&mut packet, from, &mut Shaping { core, cx, timer: false });
+            law.on_nack_in(&mut packet, from, &mut LinkContext { core, cx, timer: false });
         }
         self.tell_refusal(pending, from, nack.reason, Some(&packet), cx);
         self.offer_size(cx);
@@ -377,11 +377,11 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         let Some(name) = core.pit.entry(pending).map(|entry| entry.name) else { return };
         match fib.find(name.prefix, &core.names) {
             Some(entry) => {
-                let refused = Refused { packet, name, from, pending, reason };
-                strategy.on_nack(&refused, &entry, &mut Deciding { core, law, cx, arrived: None });
+                let refused = ArrivingNack { packet, name, from, pending, reason };
+                strategy.on_nack(&refused, &entry, &mut StrategyContext { core, law, cx, arrived: None });
             }
             None => {
-                let mut deciding = Deciding { core, law, cx, arrived: None };
+                let mut deciding = StrategyContext { core, law, cx, arrived: None };
                 contract::StrategyCx::send_nacks(&mut deciding, pending, reason);
             }
         }
@@ -395,13 +395,13 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             let name = core.pit.entry(pending).map(|entry| entry.name).expect("what is due is there");
             core.counters.add(Tally::Expired);
             if let Some(entry) = fib.find(name.prefix, &core.names) {
-                let mut deciding = Deciding { core, law, cx, arrived: None };
+                let mut deciding = StrategyContext { core, law, cx, arrived: None };
                 strategy.on_expiry(pending, name, &entry, &mut deciding);
             }
             core.end(pending);
         }
         if let Some(law) = self.law.as_mut().filter(|law| law.wake() <= now) {
-            law.on_timer(&mut Shaping { core: &mut self.core, cx, timer: true });
+            law.on_timer(&mut LinkContext { core: &mut self.core, cx, timer: true });
             let refusals = std::mem::take(&mut self.core.refusals);
             for &(pending, face, reason) in &refusals {
                 self.tell_refusal(pending, face, reason, None, cx);
@@ -411,7 +411,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         }
         if self.strategy.wake() <= now {
             let Self { strategy, law, core, .. } = self;
-            strategy.on_timer(&mut Deciding { core, law, cx, arrived: None });
+            strategy.on_timer(&mut StrategyContext { core, law, cx, arrived: None });
         }
         self.offer_size(cx);
     }
@@ -419,9 +419,9 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
         let Self { strategy, law, core, .. } = self;
         if let Some(law) = law {
-            law.on_start(&mut Shaping { core, cx, timer: false });
+            law.on_start(&mut LinkContext { core, cx, timer: false });
         }
-        strategy.on_start(&mut Deciding { core, law, cx, arrived: None });
+        strategy.on_start(&mut StrategyContext { core, law, cx, arrived: None });
     }
 
     #[inline]

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use contract::{
-    Address, Admission, Arrived, Backlog, Crossing, Cx, Data, DropReason, Ecn, EndpointId, FaceId, FibEntry,
-    FlowId, Header, Interest, Label, LaneId, LinkCx, LinkLaw, Meter, Nack, NackReason, Name, NameId, Names,
-    NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Return, Router,
-    RouterInput, Strategy, StrategyCx, TransitCx,
+    Address, Admission, ArrivingInterest, Backlog, Crossing, Cx, Data, DropReason, Ecn, EndpointId, FaceId,
+    FibEntry, FlowId, Header, Interest, Label, LaneId, LinkCx, LinkLaw, Meter, Nack, NackReason, Name,
+    NameId, Names, NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Return,
+    Router, RouterInput, Strategy, StrategyCx, TransitCx,
 };
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
@@ -417,7 +417,12 @@ fn faces_know_how_much_they_have_yet_to_answer() {
     /// Records the pending Interests of each face.
     struct Watch(Vec<u32>);
     impl Strategy for Watch {
-        fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        fn on_interest(
+            &mut self,
+            interest: &ArrivingInterest<'_>,
+            fib: &FibEntry<'_>,
+            cx: &mut dyn StrategyCx,
+        ) {
             for hop in fib.hops {
                 cx.send_interest(interest.pending, hop.face);
             }

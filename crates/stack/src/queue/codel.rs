@@ -17,7 +17,7 @@ contract::params! {
     /// INTERVAL, how long the queueing delay may exceed `target` before CoDel acts: about the maximum usual round-trip time.
     interval: Duration = Duration::from_millis(100), within "1 ns"..="1000 s", from "RFC8289 §4.3";
     /// Mark ECT packets instead of dropping them.
-    mark: bool = true, from "our choice: a mark says the same and spares the packet";
+    mark: bool = true, from "our choice: a mark signals the same congestion without a loss";
 }
 
 /// The queue of a port.

@@ -2,7 +2,7 @@
 
 /// The classification of an arriving number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum NumberClass {
     /// The next number, one that reveals a gap, or one that fills a gap that is not yet lost.
     New,
     /// A duplicate, or a packet that was declared lost; without unbounded memory the two cannot be distinguished.
@@ -37,14 +37,14 @@ impl Gaps {
 
     /// Takes an arrival. `lost(first, packets)` is called for each run of packets that are newly lost, in order.
     #[inline]
-    pub(super) fn arrived(&mut self, seq: u64, mut lost: impl FnMut(u64, u64)) -> Place {
+    pub(super) fn arrived(&mut self, seq: u64, mut lost: impl FnMut(u64, u64)) -> NumberClass {
         let expected = self.expected.unwrap_or(seq);
         if seq == expected && self.open.is_empty() {
             self.expected = Some(seq + 1);
-            return Place::New;
+            return NumberClass::New;
         }
         if seq < expected && !self.fill(seq) {
-            return Place::Old;
+            return NumberClass::Old;
         }
         if seq > expected {
             self.open.push(Hole { first: expected, end: seq, later: 0 });
@@ -59,7 +59,7 @@ impl Gaps {
             }
             !given_up
         });
-        Place::New
+        NumberClass::New
     }
 
     /// Removes `seq` from its hole.
@@ -121,7 +121,14 @@ mod tests {
         let mut place = |seq| gaps.arrived(seq, |_, _| {});
         assert_eq!(
             [0, 1, 1, 3, 2, 0].map(&mut place),
-            [Place::New, Place::New, Place::Old, Place::New, Place::Old, Place::Old]
+            [
+                NumberClass::New,
+                NumberClass::New,
+                NumberClass::Old,
+                NumberClass::New,
+                NumberClass::Old,
+                NumberClass::Old
+            ]
         );
     }
 
@@ -137,7 +144,7 @@ mod tests {
             let (mut new, mut given_up) = (Vec::new(), Vec::new());
             for seq in &seqs {
                 let place = gaps.arrived(*seq, |first, packets| given_up.extend(first..first + packets));
-                if place == Place::New {
+                if place == NumberClass::New {
                     new.push(*seq);
                 }
                 proptest::prop_assert!(gaps.open.len() <= reorder as usize + 1);

@@ -7,7 +7,7 @@ use contract::{
 use units::{Bytes, Time};
 
 use super::Config;
-use super::gaps::{Gaps, Place};
+use super::gaps::{Gaps, NumberClass};
 use super::player::{Playing, Plays};
 use crate::icn::Attachment;
 
@@ -88,7 +88,7 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
             cx.count(Count::Missing, packets);
             law.on_loss(&Gap { first_missing, packets, before: data }, &mut ReceiverCx::new(cx, answers));
         });
-        if place == Place::Old {
+        if place == NumberClass::Old {
             return;
         }
         if data.marked {

@@ -23,7 +23,7 @@ use units::{Bytes, Duration, Rate, Time};
 use self::requests::{Next, Requests};
 use self::sources::Sources;
 use self::timeout::{Estimator, tick};
-use self::waiting::{Line, Waiting};
+use self::waiting::{SegmentQueue, Waiting};
 use super::{ConsumerConfig, EpisodeCheck, Gaps};
 use crate::parts::Pacer;
 
@@ -166,7 +166,7 @@ impl<C: CongestionControl> Consumer<C> {
     /// Segments in flight: requested or held, and neither answered nor expired nor refused.
     #[inline]
     pub fn in_flight(&self) -> u64 {
-        u64::from(self.waiting.count(Line::Out)) + u64::from(self.waiting.count(Line::Held))
+        u64::from(self.waiting.count(SegmentQueue::Out)) + u64::from(self.waiting.count(SegmentQueue::Held))
     }
 
     /// The smoothed round-trip time; with several sources, that of the one whose Data came last.
@@ -218,7 +218,7 @@ impl<C: CongestionControl> Consumer<C> {
                 self.send_at = self.pacer.free_at();
                 return;
             }
-            let slot = match self.waiting.first(Line::Again) {
+            let slot = match self.waiting.first(SegmentQueue::Again) {
                 Some(slot) => slot,
                 None => match self.take(&mut joined, cx) {
                     Taken::Slot(slot) => slot,
@@ -271,7 +271,7 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// Holds an Interest until the next tick, and for its jitter.
     fn hold(&mut self, slot: u32, cx: &mut Cx<'_>) {
-        self.waiting.join(slot, Line::Held);
+        self.waiting.join(slot, SegmentQueue::Held);
         if self.release_at == Time::NEVER {
             let late = match self.jitter.as_nanos() {
                 0 => 0,
@@ -341,7 +341,7 @@ impl<C: CongestionControl> Consumer<C> {
         let ecn = if self.marks { Ecn::Capable } else { Ecn::NotCapable };
         let label = if self.sources.is_some() { self.label_by_source(slot) } else { Label::default() };
         cx.send(Destination::own_node(), self.interest, ecn, header, label);
-        self.waiting.join(slot, Line::Out);
+        self.waiting.join(slot, SegmentQueue::Out);
         if self.sources.is_some() {
             self.aim_by_source(slot);
         } else if self.timeout_at == Time::NEVER {
@@ -362,7 +362,7 @@ impl<C: CongestionControl> Consumer<C> {
         if cx.now() < self.release_at {
             return;
         }
-        while let Some(slot) = self.waiting.first(Line::Held) {
+        while let Some(slot) = self.waiting.first(SegmentQueue::Held) {
             self.send(slot, cx);
         }
         self.release_at = Time::NEVER;
@@ -464,7 +464,7 @@ impl<C: CongestionControl> Consumer<C> {
     /// Sets the next check of the timers to the first expiry or earlier.
     #[inline]
     fn aim(&mut self) {
-        match self.waiting.first(Line::Out) {
+        match self.waiting.first(SegmentQueue::Out) {
             None => self.timeout_at = Time::NEVER,
             Some(slot) => {
                 let sent = self.waiting.get(slot).sent_at;

@@ -3,7 +3,7 @@
 use contract::{Cause, Congestion, CongestionControl, Count, Cx, Nack, NackReason};
 use units::{Bytes, Rate, Time};
 
-use super::waiting::Line;
+use super::waiting::SegmentQueue;
 use super::{Consumer, EpisodeCheck, OWN_NODE};
 
 impl<C: CongestionControl> Consumer<C> {
@@ -11,7 +11,7 @@ impl<C: CongestionControl> Consumer<C> {
     #[cold]
     pub(super) fn expire(&mut self, cx: &mut Cx<'_>) {
         let (now, timeout) = (cx.now(), self.timeout.timeout());
-        while let Some(slot) = self.waiting.first(Line::Out) {
+        while let Some(slot) = self.waiting.first(SegmentQueue::Out) {
             let (sent_at, order) = (self.waiting.get(slot).sent_at, self.waiting.get(slot).order);
             if sent_at + timeout > now {
                 break;
@@ -27,7 +27,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
         self.timeout_at = self
             .waiting
-            .first(Line::Out)
+            .first(SegmentQueue::Out)
             .map_or(Time::NEVER, |slot| self.timeout.looks_at(self.waiting.get(slot).sent_at));
     }
 
@@ -37,7 +37,7 @@ impl<C: CongestionControl> Consumer<C> {
         let slot = if nack.name.prefix == self.prefix { self.waiting.find(nack.name.segment) } else { None };
         let meant = |slot: &u32| {
             let segment = self.waiting.get(*slot);
-            segment.line == Line::Out && segment.nonce == nack.nonce
+            segment.line == SegmentQueue::Out && segment.nonce == nack.nonce
         };
         let Some(slot) = slot.filter(meant) else {
             // the Interest was given up, or retransmitted with another nonce
@@ -73,7 +73,7 @@ impl<C: CongestionControl> Consumer<C> {
             self.waiting.remove(slot);
             cx.count(Count::Missing, 1);
         } else {
-            self.waiting.join(slot, Line::Again);
+            self.waiting.join(slot, SegmentQueue::Again);
         }
     }
 

@@ -8,7 +8,7 @@ use contract::{Ack, Cause, Congestion, CongestionControl, Count, Cx, Ecn, Label,
 use units::{Bytes, Duration, Time};
 
 use super::timeout::{Estimator, tick};
-use super::waiting::Line;
+use super::waiting::SegmentQueue;
 use super::{Consumer, Taken, measured};
 use crate::ndn::Timeout;
 
@@ -95,7 +95,7 @@ impl<C: CongestionControl> Consumer<C> {
     /// Generates what the windows permit.
     pub(super) fn generate_by_source(&mut self, cx: &mut Cx<'_>) {
         let mut joined = 0;
-        let mut next = self.waiting.first(Line::Again);
+        let mut next = self.waiting.first(SegmentQueue::Again);
         // a source that the law has named and no segment was charged to yet waits for the next Data
         while self.parts().1.open() {
             let slot = match next {
@@ -103,7 +103,7 @@ impl<C: CongestionControl> Consumer<C> {
                     next = self.waiting.behind(slot);
                     slot
                 }
-                None if self.waiting.count(Line::Again) >= MAX_BLOCKED => return,
+                None if self.waiting.count(SegmentQueue::Again) >= MAX_BLOCKED => return,
                 None => match self.take(&mut joined, cx) {
                     Taken::Slot(slot) => {
                         let segment = self.waiting.get(slot).segment;
@@ -121,8 +121,8 @@ impl<C: CongestionControl> Consumer<C> {
             if source.in_flight < source.window {
                 source.in_flight += 1;
                 self.let_go(slot, cx);
-            } else if self.waiting.get(slot).line == Line::None {
-                self.waiting.join(slot, Line::Again);
+            } else if self.waiting.get(slot).line == SegmentQueue::None {
+                self.waiting.join(slot, SegmentQueue::Again);
             }
         }
     }
@@ -144,7 +144,7 @@ impl<C: CongestionControl> Consumer<C> {
     pub(super) fn forget_by_source(&mut self, slot: u32) {
         self.discharge(slot);
         self.waiting.remove(slot);
-        if self.waiting.first(Line::Out).is_none() {
+        if self.waiting.first(SegmentQueue::Out).is_none() {
             self.timeout_at = Time::NEVER;
         }
     }
@@ -152,7 +152,7 @@ impl<C: CongestionControl> Consumer<C> {
     /// A segment is no longer in flight.
     fn discharge(&mut self, slot: u32) {
         let segment = *self.waiting.get(slot);
-        if segment.line == Line::Out || segment.line == Line::Held {
+        if segment.line == SegmentQueue::Out || segment.line == SegmentQueue::Held {
             self.source(segment.source).in_flight -= 1;
         }
     }
@@ -212,7 +212,7 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// The timeout of a source is shorter: no Interest of it left before the first that is out.
     fn aim_at_first(&mut self, number: u32, now: Time) {
-        if let Some(first) = self.waiting.first(Line::Out) {
+        if let Some(first) = self.waiting.first(SegmentQueue::Out) {
             let sent_at = self.waiting.get(first).sent_at;
             let timeout = &self.source(number).timeout;
             let at = timeout.looks_at(sent_at).max(tick(now, timeout.config().scan, Duration::ZERO));
@@ -226,7 +226,7 @@ impl<C: CongestionControl> Consumer<C> {
         let now = cx.now();
         let timeouts: Vec<Duration> =
             self.parts().1.list.iter().map(|source| source.timeout.timeout()).collect();
-        let mut next = self.waiting.first(Line::Out);
+        let mut next = self.waiting.first(SegmentQueue::Out);
         while let Some(slot) = next {
             next = self.waiting.behind(slot);
             let segment = *self.waiting.get(slot);
@@ -243,7 +243,7 @@ impl<C: CongestionControl> Consumer<C> {
             self.again_by_source(slot, cx);
         }
         self.timeout_at = Time::NEVER;
-        let mut next = self.waiting.first(Line::Out);
+        let mut next = self.waiting.first(SegmentQueue::Out);
         while let Some(slot) = next {
             self.aim_by_source(slot);
             next = self.waiting.behind(slot);

@@ -423,7 +423,7 @@ fn a_coarse_clock_lets_interests_go_at_its_ticks_only() {
         [(0, 0.0), (1, 40.0), (2, 40.0), (3, 40.0), (4, 40.0), (5, 80.0), (6, 80.0), (7, 80.0), (8, 80.0)];
     assert_eq!(net.departures(), expected);
     // that of 90 ms is held
-    assert_eq!(net.consumer.waiting.count(Line::Held), 1);
+    assert_eq!(net.consumer.waiting.count(SegmentQueue::Held), 1);
     assert_eq!(net.bench.values("generated"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
 }
 
@@ -466,7 +466,7 @@ proptest! {
     fn a_coarse_clock_conserves_count_and_order(rate in 20u64..2000, tick in 1u64..300, phase in 0.0..1.0f64) {
         let phase = (tick as f64 * phase) as u64;
         let net = Net::run(&coarse(tick, phase), Law::rate(rate), 1000.0, quick);
-        let (held, mut last) = (net.consumer.waiting.count(Line::Held) as usize, 0.0);
+        let (held, mut last) = (net.consumer.waiting.count(SegmentQueue::Held) as usize, 0.0);
         for (n, (segment, time)) in net.departures().into_iter().enumerate() {
             prop_assert_eq!(segment, n as u64);
             prop_assert_eq!((time as u64 + 10 * tick - phase) % tick, 0);

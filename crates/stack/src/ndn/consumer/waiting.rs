@@ -13,7 +13,7 @@ pub(super) struct Waiting {
     slots: Vec<Segment>,
     free: u32,
     table: Table,
-    lines: [List; Line::COUNT],
+    lines: [List; SegmentQueue::COUNT],
 }
 
 /// A pending segment.
@@ -32,7 +32,7 @@ pub(super) struct Segment {
     /// Number of Interests that left for it.
     pub(super) tries: u32,
     /// The queue that it is in.
-    pub(super) line: Line,
+    pub(super) line: SegmentQueue,
     /// The source that it is charged to, of laws with a window for each.
     pub(super) source: u32,
     before: u32,
@@ -41,7 +41,7 @@ pub(super) struct Segment {
 
 /// The queue of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum SegmentQueue {
     /// Held for the next tick of the clock, or for its jitter.
     Held,
     /// Requested.
@@ -52,7 +52,7 @@ pub(super) enum Line {
     None,
 }
 
-impl Line {
+impl SegmentQueue {
     const COUNT: usize = 3;
 }
 
@@ -69,7 +69,7 @@ const NONE: u32 = u32::MAX;
 impl Waiting {
     pub(super) fn new() -> Self {
         let empty = List { first: NONE, last: NONE, len: 0 };
-        Self { slots: Vec::new(), free: NONE, table: Table::new(), lines: [empty; Line::COUNT] }
+        Self { slots: Vec::new(), free: NONE, table: Table::new(), lines: [empty; SegmentQueue::COUNT] }
     }
 
     /// The slot of a segment.
@@ -102,7 +102,7 @@ impl Waiting {
             sent_at: Time::NEVER,
             nonce: 0,
             tries: 0,
-            line: Line::None,
+            line: SegmentQueue::None,
             source: 0,
             before: NONE,
             after: NONE,
@@ -128,7 +128,7 @@ impl Waiting {
 
     /// Moves a segment to the end of a queue.
     #[inline]
-    pub(super) fn join(&mut self, slot: u32, line: Line) {
+    pub(super) fn join(&mut self, slot: u32, line: SegmentQueue) {
         self.leave(slot);
         let list = &mut self.lines[line as usize];
         let before = std::mem::replace(&mut list.last, slot);
@@ -145,7 +145,7 @@ impl Waiting {
     #[inline]
     fn leave(&mut self, slot: u32) {
         let Segment { line, before, after, .. } = self.slots[slot as usize];
-        if line == Line::None {
+        if line == SegmentQueue::None {
             return;
         }
         let list = &mut self.lines[line as usize];
@@ -160,12 +160,12 @@ impl Waiting {
         } else {
             self.slots[after as usize].before = before;
         }
-        self.slots[slot as usize].line = Line::None;
+        self.slots[slot as usize].line = SegmentQueue::None;
     }
 
     /// The first segment of a queue.
     #[inline]
-    pub(super) fn first(&self, line: Line) -> Option<u32> {
+    pub(super) fn first(&self, line: SegmentQueue) -> Option<u32> {
         Some(self.lines[line as usize].first).filter(|&slot| slot != NONE)
     }
 
@@ -177,7 +177,7 @@ impl Waiting {
 
     /// Number of segments in a queue.
     #[inline]
-    pub(super) fn count(&self, line: Line) -> u32 {
+    pub(super) fn count(&self, line: SegmentQueue) -> u32 {
         self.lines[line as usize].len
     }
 
@@ -200,11 +200,11 @@ mod tests {
     enum Op {
         Add(u64),
         Remove(u64),
-        Join(u64, Line),
+        Join(u64, SegmentQueue),
     }
 
     fn op() -> impl Strategy<Value = Op> {
-        let line = prop_oneof![Just(Line::Held), Just(Line::Out), Just(Line::Again)];
+        let line = prop_oneof![Just(SegmentQueue::Held), Just(SegmentQueue::Out), Just(SegmentQueue::Again)];
         prop_oneof![
             3 => (0u64..12).prop_map(Op::Add),
             2 => (0u64..12).prop_map(Op::Remove),
@@ -241,7 +241,7 @@ mod tests {
                         lines[line as usize].push_back(segment);
                     }
                 }
-                for line in [Line::Held, Line::Out, Line::Again] {
+                for line in [SegmentQueue::Held, SegmentQueue::Out, SegmentQueue::Again] {
                     let (mut walked, mut at) = (Vec::new(), waiting.lines[line as usize].first);
                     while at != NONE {
                         walked.push(waiting.get(at).segment);

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Arrived, Departure, FaceId, FibEntry, NackReason, NextHop, Pending, Refused, Returned, Strategy,
-    StrategyCx,
+    ArrivingData, ArrivingInterest, ArrivingNack, Departure, FaceId, FibEntry, NackReason, NextHop, Pending,
+    Strategy, StrategyCx,
 };
 use units::{Duration, Time};
 
@@ -114,7 +114,13 @@ impl Asf {
     }
 
     /// Sends the Interest to another face as well, if a probe is due.
-    fn probe(&mut self, interest: &Arrived<'_>, used: FaceId, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn probe(
+        &mut self,
+        interest: &ArrivingInterest<'_>,
+        used: FaceId,
+        fib: &FibEntry<'_>,
+        cx: &mut dyn StrategyCx,
+    ) {
         let now = cx.now();
         let Params { probe_first, probing_interval, .. } = self.params;
         // the first probe is at a random time, so that forwarders do not probe together
@@ -150,7 +156,7 @@ impl Asf {
 }
 
 impl Strategy for Asf {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = interest.pending;
         let last = if interest.is_new { None } else { Suppression::last(pending, cx) };
         if let Some(last) = last {
@@ -174,7 +180,7 @@ impl Strategy for Asf {
         }
     }
 
-    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {
+    fn on_data(&mut self, data: &ArrivingData<'_>, fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {
         let face = self.face(fib.index, data.from);
         face.silent = 0;
         if let Some(rtt) = data.rtt {
@@ -182,7 +188,7 @@ impl Strategy for Asf {
         }
     }
 
-    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_nack(&mut self, nack: &ArrivingNack<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let silences = self.params.silent_timeouts;
         // differs: a duplicate shows that another copy of the Interest was there first, and nothing about the face
         if nack.reason != NackReason::Duplicate {

@@ -1,7 +1,7 @@
 //! Best route: the face with the lowest cost. A retransmission is sent to the face with the lowest cost and no pending Interest, or otherwise to the
 //! one that was used longest ago.
 
-use contract::{Arrived, Departure, FibEntry, Header, NackReason, Strategy, StrategyCx};
+use contract::{ArrivingInterest, Departure, FibEntry, Header, NackReason, Strategy, StrategyCx};
 use units::Duration;
 
 use super::give_up;
@@ -28,7 +28,7 @@ impl BestRoute {
 
 impl Strategy for BestRoute {
     #[inline]
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         if !interest.is_new {
             return self.again(interest, fib, cx);
         }
@@ -49,7 +49,7 @@ impl Strategy for BestRoute {
 
 impl BestRoute {
     #[cold]
-    fn again(self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn again(self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = interest.pending;
         let last = Suppression::last(pending, cx);
         if last.is_some_and(|last| !self.0.is_over(pending, last, cx)) {

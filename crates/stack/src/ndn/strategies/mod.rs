@@ -12,8 +12,8 @@ mod weighted;
 
 use ambassador::Delegate;
 use contract::{
-    Arrived, FibEntry, Name, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, Refused,
-    Returned, Strategy, StrategyCx, ambassador_impl_Strategy,
+    ArrivingData, ArrivingInterest, ArrivingNack, FibEntry, Name, ParamError, ParamInfo, ParamList,
+    ParamTable, ParamValue, Pending, Strategy, StrategyCx, ambassador_impl_Strategy,
 };
 use units::Time;
 
@@ -92,7 +92,7 @@ impl Entry {
 }
 
 /// Sends a NACK to the downstream that has just requested, unless an upstream can still answer.
-fn give_up(interest: &Arrived<'_>, reason: contract::NackReason, cx: &mut dyn StrategyCx) {
+fn give_up(interest: &ArrivingInterest<'_>, reason: contract::NackReason, cx: &mut dyn StrategyCx) {
     let waits =
         (0..).map_while(|index| cx.upstream(interest.pending, index)).any(|record| record.refused.is_none());
     if !waits {

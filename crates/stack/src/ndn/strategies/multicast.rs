@@ -1,6 +1,6 @@
 //! Multicast strategy: all faces.
 
-use contract::{Arrived, Departure, FibEntry, NackReason, Strategy, StrategyCx};
+use contract::{ArrivingInterest, Departure, FibEntry, NackReason, Strategy, StrategyCx};
 use units::Duration;
 
 use super::give_up;
@@ -26,7 +26,7 @@ impl Multicast {
 }
 
 impl Strategy for Multicast {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = interest.pending;
         let (mut again, mut refused) = (false, Some(NackReason::NoRoute));
         for hop in fib.hops.iter().filter(|hop| hop.face != interest.from) {

@@ -160,8 +160,13 @@ fn ask(strategy: &mut impl Strategy, fake: &mut Fake, slot: u32, from: u32) -> V
     if !ins.iter().any(|record| record.face.0 == from) {
         ins.push(InRecord { face: FaceId(from), nonce: 1, expires: fake.now + Duration::from_secs(2) });
     }
-    let arrived =
-        Arrived { packet: &packet, name: name(slot), from: FaceId(from), pending: pending(slot), is_new };
+    let arrived = ArrivingInterest {
+        packet: &packet,
+        name: name(slot),
+        from: FaceId(from),
+        pending: pending(slot),
+        is_new,
+    };
     strategy.on_interest(&arrived, &fib(), fake);
     fake.did()
 }
@@ -171,7 +176,7 @@ fn answer(strategy: &mut impl Strategy, fake: &mut Fake, slot: u32, from: u32, r
     let packet = packet(slot);
     let rtt = Some(Duration::from_millis(rtt_ms));
     let returned =
-        Returned { packet: &packet, name: name(slot), from: FaceId(from), pending: pending(slot), rtt };
+        ArrivingData { packet: &packet, name: name(slot), from: FaceId(from), pending: pending(slot), rtt };
     strategy.on_data(&returned, &fib(), fake);
     fake.reject(pending(slot));
 }
@@ -189,7 +194,7 @@ fn refuse(
         }
     }
     let refused =
-        Refused { packet: None, name: name(slot), from: FaceId(from), pending: pending(slot), reason };
+        ArrivingNack { packet: None, name: name(slot), from: FaceId(from), pending: pending(slot), reason };
     strategy.on_nack(&refused, &fib(), fake);
     fake.did()
 }

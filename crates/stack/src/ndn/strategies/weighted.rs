@@ -1,6 +1,6 @@
 //! A random face, by weight.
 
-use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, NextHop, Strategy, StrategyCx};
+use contract::{ArrivingInterest, Departure, FaceId, FibEntry, NackReason, NextHop, Strategy, StrategyCx};
 use units::Duration;
 
 use super::give_up;
@@ -8,7 +8,7 @@ use super::suppression::Suppression;
 
 contract::params! {
     /// Weight of a face.
-    by: Weighing = Weighing::Equal, from "our choice: no face is better by default";
+    by: Weighing = Weighing::Equal, from "our choice: equal shares, because no next hop is preferred";
     /// Minimum interval before a retransmitted Interest is forwarded again; doubles each time.
     retx_suppression_initial: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Maximum suppression interval.
@@ -84,7 +84,7 @@ impl Weighted {
 }
 
 impl Strategy for Weighted {
-    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+    fn on_interest(&mut self, interest: &ArrivingInterest<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = interest.pending;
         let last = if interest.is_new { None } else { Suppression::last(pending, cx) };
         if let Some(last) = last {

@@ -45,7 +45,7 @@ struct Record {
 }
 
 /// The state of the connection at an acknowledgement.
-pub(super) struct Circumstances {
+pub(super) struct ConnectionState {
     /// When the receiver sent the acknowledgement, by its clock.
     pub(super) answered_at: Time,
     pub(super) in_flight: u64,
@@ -144,13 +144,13 @@ impl Sampler {
     }
 
     /// The sample of an acknowledgement of all bytes below `una` and of its SACK blocks; `None` if it delivers nothing.
-    pub(super) fn on_ack(&mut self, una: u64, ack: &Circumstances, now: Time) -> Option<Delivery> {
+    pub(super) fn on_ack(&mut self, una: u64, ack: &ConnectionState, now: Time) -> Option<Delivery> {
         self.on_progress(una, now);
         self.sample(ack, now)
     }
 
     /// The sample of the present acknowledgement; `None` if it delivers nothing [DRE §3.3: GenerateRateSample].
-    fn sample(&mut self, ack: &Circumstances, now: Time) -> Option<Delivery> {
+    fn sample(&mut self, ack: &ConnectionState, now: Time) -> Option<Delivery> {
         let newest = self.newest.take()?;
         // all data of the app-limited time are delivered
         if self.limited_until.is_some_and(|until| self.delivered > until) {
@@ -198,7 +198,7 @@ mod tests {
     /// The sample of an acknowledgement at `millis`, on a path of 50 ms.
     fn sample(sampler: &mut Sampler, millis: u64) -> Option<Delivery> {
         let min_rtt = Duration::from_millis(50);
-        let ack = Circumstances { answered_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
+        let ack = ConnectionState { answered_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
         sampler.sample(&ack, at(millis))
     }
 

@@ -5,7 +5,7 @@ use contract::{Cause, CongestionControl, Cx, TcpHeader};
 use units::Time;
 
 use super::Sender;
-use super::delivery::Circumstances;
+use super::delivery::ConnectionState;
 use super::rack::EarlyTimer;
 use super::scoreboard::THRESHOLD;
 
@@ -330,7 +330,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Passes the delivery-rate sample of the present acknowledgement to the controller.
     #[cold]
     pub(super) fn tell_delivery(&mut self, answered_at: Time, cx: &mut Cx<'_>) {
-        let ack = Circumstances {
+        let ack = ConnectionState {
             answered_at,
             in_flight: self.flight(),
             min_rtt: self.timer.rtt().min(),
