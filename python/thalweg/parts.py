@@ -574,7 +574,7 @@ class CodelQueue(Part):
     - `interval` (such as `"100 ms"`): INTERVAL, how long the queueing delay may exceed `target` before CoDel
       acts: about the maximum usual round-trip time. Default: 100 ms. Source: RFC8289 §4.3.
     - `mark` (true or false): Mark ECT packets instead of dropping them. Default: true. Source: our choice: a
-      mark says the same and spares the packet.
+      mark signals the same congestion without a loss.
     """
 
     def __init__(self, kind: str, **keys: Unpack[CodelQueueKeys]) -> None:

@@ -1,11 +1,14 @@
 //! The tables of a scenario file: their keys, the reading of values, and their places in the text.
 
 pub(crate) mod bounds;
+mod declare;
 pub(crate) mod emulation;
+mod field;
 pub(crate) mod file;
 pub(crate) mod hints;
 mod json;
 pub(crate) mod ndn;
+mod notes;
 pub(crate) mod params;
 pub(crate) mod queue;
 pub(crate) mod read;
