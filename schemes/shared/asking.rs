@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn who_joins_and_who_asks_again_are_told_apart() {
+    fn joins_and_retransmissions_are_distinguished() {
         let mut node = StrategyBench::new(faces(1, Rate::from_mbps(10), 3), &[1]);
         let mut law = Listener::default();
         for from in [1, 1, 2, 2, 1] {

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_gives_values_worked_by_hand() {
+    fn the_equation_gives_values_computed_by_hand() {
         // s = 1000 B, R = 100 ms, p = 1 %: √(0.02/3) = 0.0816497, 12·√0.00375·0.01·1.0032 = 0.00737199
         let rate = tcp_friendly_rate(Bytes::new(1000), 0.1, 0.01);
         assert!((rate / 898_640.0 - 1.0).abs() < 1e-4, "{rate}");
@@ -54,7 +54,7 @@ mod tests {
 
     /// [RFC5348 §3.1] in its own units: bytes per second, b = 1, t_RTO = 4R.
     #[test]
-    fn it_is_the_equation_of_the_standard() {
+    fn the_equation_is_that_of_rfc_5348() {
         for (s, r, p) in [(1460.0, 0.05, 1e-4), (512.0, 0.2, 0.02), (1500.0, 0.001, 0.3), (40.0, 1.0, 0.9f64)]
         {
             let t_rto = 4.0 * r;

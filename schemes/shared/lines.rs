@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_has_a_lane_for_each_link_that_it_goes_to() {
+    fn a_flow_has_one_lane_per_outgoing_link() {
         let mut lines = LaneNumbers::default();
         let ways = [(1, 5, 0), (1, 5, 2), (1, 6, 0), (3, 5, 0), (1, 5, 0)];
         let lanes = ways.map(|(down, flow, up)| lines.lane(FaceId(down), NameId(flow), FaceId(up)).0);

@@ -343,7 +343,7 @@ mod tests {
     /// Intervals 10, 20, … 90 with the newest last. I₁ … I₈ = 90 … 20:
     /// 90+80+70+60 + .8·50 + .6·40 + .4·30 + .2·20 = 380, /6 = 63.33. With I₀ = 5: 5+90+80+70 + .8·60 + .6·50 + .4·40 + .2·30 = 345.
     #[test]
-    fn eight_intervals_are_weighed_and_older_ones_forgotten() {
+    fn eight_intervals_are_weighted_and_older_ones_dropped() {
         let mut history = plain();
         let mut firsts = vec![1000];
         for interval in (20..=90).step_by(10) {
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_history_begins_anew() {
+    fn a_cleared_history_starts_empty() {
         let mut history = plain();
         stream(&mut history, 200, &[100], 50.0);
         history.clear();

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_counts_what_waits_by_flow() {
+    fn the_model_counts_waiting_packets_per_flow() {
         let mut queue = FifoModel::default();
         let rate = Rate::from_mbps(10);
         let mut port = PortView {

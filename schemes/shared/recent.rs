@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extremes_are_those_of_the_last_samples_alone() {
+    fn extremes_are_those_of_the_last_samples() {
         let millis = |sample: u64| Duration::from_millis(sample);
         let mut recent = Recent::new(3);
         assert_eq!((recent.min(), recent.is_full()), (Duration::MAX, false));

@@ -35,7 +35,7 @@ fn the_window_stands_still_while_it_is_not_filled_repaired_or_marked() {
 }
 
 #[test]
-fn only_the_first_event_of_an_episode_cuts() {
+fn only_the_first_event_of_an_episode_reduces_the_window() {
     let (mut bench, mut law) = classic(32);
     bench.congestion(&mut law, Cause::Loss);
     for cause in [Cause::Loss, Cause::Mark, Cause::Loss] {
@@ -48,7 +48,7 @@ fn only_the_first_event_of_an_episode_cuts() {
 
 /// RFC 9438 §4.6: max(ssthresh, 1) for the window after a mark, max(ssthresh, 2) for the threshold; 2 for both after a loss.
 #[test]
-fn a_mark_may_leave_less_than_two_segments_a_loss_may_not() {
+fn a_mark_may_leave_a_window_below_two_segments_and_a_loss_not() {
     for (cause, window) in [(Cause::Mark, 1500), (Cause::Loss, 2000)] {
         let (mut bench, mut law) = classic(3);
         bench.congestion(&mut law, cause);
@@ -58,7 +58,7 @@ fn a_mark_may_leave_less_than_two_segments_a_loss_may_not() {
 }
 
 #[test]
-fn undoing_puts_back_window_and_threshold_once() {
+fn an_undo_restores_window_and_threshold_once() {
     let (mut bench, mut law) = classic(32);
     bench.congestion(&mut law, Cause::Timeout);
     assert_eq!(law.allowance().window, SEGMENT);
@@ -76,7 +76,7 @@ fn undoing_puts_back_window_and_threshold_once() {
 
 /// RFC 5681 §4.1: at most the initial window; the threshold keeps the window of congestion avoidance.
 #[test]
-fn a_silence_leaves_the_initial_window() {
+fn an_idle_time_reduces_the_window_to_the_initial_one() {
     let (mut bench, mut law) = classic(10);
     for _ in 0..3 {
         bench.round(&mut law);
@@ -95,7 +95,7 @@ fn a_silence_leaves_the_initial_window() {
 }
 
 #[test]
-fn there_is_no_threshold_before_the_first_cut() {
+fn there_is_no_threshold_before_the_first_reduction() {
     let (_, law) = classic(10);
     assert_eq!(law.ssthresh(), Bytes::UNLIMITED);
 }

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn two_together_are_as_one_that_counted_all() {
+    fn merged_distributions_equal_one_of_all_samples() {
         let counted = |range: std::ops::Range<u64>| {
             let mut delays = Delays::default();
             range.for_each(|millis| delays.add(Duration::from_millis(millis)));

@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(params, Params::default());
     }
     #[test]
-    fn parameters_that_stand_in_an_order_are_checked_together() {
+    fn ordered_parameters_are_checked_together() {
         let given = |min: i64, max: i64| {
             let list = [("min", min), ("max", max)];
             Params::with(&list.map(|(name, value)| (name.to_owned(), value.into())))

@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_fixed_for_ever() {
+    fn draws_of_a_seed_are_the_same_in_every_version() {
         let mut random = Random::new(7, "golden", "draws");
         let drawn = [random.bits(), random.bits(), random.bits()];
         assert_eq!(drawn, GOLDEN);
     }
 
     #[test]
-    fn means_come_out() {
+    fn samples_have_the_mean_of_their_distribution() {
         let mut random = Random::new(1, "means", "");
         let n = 200_000;
         let mean = |f: &mut dyn FnMut() -> f64| (0..n).map(|_| f()).sum::<f64>() / f64::from(n);

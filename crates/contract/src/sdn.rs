@@ -461,7 +461,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_come_out_of_a_label_as_they_went_in() {
+    fn class_traffic_round_trips_through_a_label() {
         let shares = [
             Share { what: Traffic::Prefix(NameId(7)), bytes: 12_345 },
             Share { what: Traffic::Node(NodeId(7)), bytes: u32::MAX },

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_the_same_after_a_way_over_sockets() {
+    fn a_packet_is_unchanged_by_its_datagram() {
         let header = StreamHeader { seq: 5, bytes_before: 5000, ..StreamHeader::default() };
         let ack = TcpHeader { ack: 9, window_bytes: 1000, ..TcpHeader::default() };
         let envelope =

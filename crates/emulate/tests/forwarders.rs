@@ -402,7 +402,7 @@ fn tried(case: &Case, what: &str, judge: impl Fn(&Seen) -> Option<String>) {
 }
 
 #[test]
-fn pcon_takes_two_ways_and_heeds_their_marks() {
+fn pcon_uses_two_paths_and_responds_to_marks() {
     let case = two_ways();
     tried(&case, "pcon", |seen| {
         let (fast, slow) = (&seen.port("a-r1").counts, &seen.port("a-r2").counts);
@@ -447,6 +447,6 @@ fn ndnsieve_keeps_a_short_queue_without_a_controller() {
 }
 
 #[test]
-fn mircc_gives_consumers_the_rates_that_the_routers_stamp() {
+fn mircc_consumers_send_at_the_rates_of_the_routers() {
     shared("mircc");
 }

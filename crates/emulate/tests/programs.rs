@@ -84,7 +84,7 @@ series = ["window", "goodput", "backlog"]
 "#;
 
 #[test]
-fn a_file_goes_through_the_kernel_and_nothing_stays_behind() {
+fn a_file_is_transferred_by_the_kernel_and_all_resources_are_removed() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("a file through the kernel's TCP") {
         return;
@@ -129,7 +129,7 @@ fn a_flow_without_end_is_cut_at_its_stop_and_may_start_again() {
 }
 
 #[test]
-fn a_congestion_control_that_the_kernel_has_not_is_refused() {
+fn a_congestion_control_that_the_kernel_lacks_is_refused() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("an unknown congestion control") {
         return;
@@ -231,7 +231,7 @@ fn told(tcp: &str) -> Option<(f64, f64)> {
 }
 
 #[test]
-fn the_kernel_is_told_what_the_scenario_wants_of_tcp() {
+fn tcp_settings_of_the_scenario_are_applied_in_the_kernel() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("settings of TCP") {
         return;
@@ -245,7 +245,7 @@ fn the_kernel_is_told_what_the_scenario_wants_of_tcp() {
 }
 
 #[test]
-fn settings_that_the_kernel_has_not_are_refused() {
+fn settings_that_the_kernel_lacks_are_refused() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("settings that the kernel has not") {
         return;
@@ -259,7 +259,7 @@ fn settings_that_the_kernel_has_not_are_refused() {
 
 /// Two emulations of one process at once, with equal node names.
 #[test]
-fn emulations_of_one_process_do_not_meet() {
+fn emulations_in_one_process_are_isolated() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("two emulations at once") {
         return;
@@ -403,7 +403,7 @@ fn a_run_that_was_killed_is_cleaned_by_the_next() {
 
 /// A stream to three members, simulated and over sockets: all of them get about equal amounts, at equal rates.
 #[test]
-fn a_live_stream_to_a_group_does_as_the_simulated_one() {
+fn a_live_group_stream_performs_as_in_the_simulator() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("a live stream to a group") {
         return;

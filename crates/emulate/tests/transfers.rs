@@ -184,7 +184,7 @@ commands = {{ sender = "{}", receiver = "{}" }}
     assert!(copies < 3.0, "{copies} times the file was sent");
 }
 
-/// For [`files_survive_another_way_and_a_bad_one`]: sends a file to one receiver, or receives it.
+/// For [`files_arrive_after_a_route_change_and_a_lossy_path`]: sends a file to one receiver, or receives it.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_file() {
@@ -229,7 +229,7 @@ fn a_program_of_a_file() {
 /// rate and a higher delay; when the short one returns, its packets overtake those in flight on the long one. Both have losses. At its
 /// limit of 2 Mbit/s a file takes at least 4 s, so that both changes happen during it, whenever the programs start.
 #[test]
-fn files_survive_another_way_and_a_bad_one() {
+fn files_arrive_after_a_route_change_and_a_lossy_path() {
     let test = "files over a route that changes";
     if !possible(test) {
         return;

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_paths_the_one_by_way_of_the_lower_index_stays() {
+    fn of_equal_paths_the_one_through_the_lower_index_is_kept() {
         // 0 – 1 – 3 and 0 – 2 – 3 have equal length; 2 is listed first
         let found = search(5, &[(0, 2, 1), (2, 3, 1), (0, 1, 1), (1, 3, 1)], &[0]);
         assert_eq!((found.cost(3), found.via(3), found.via(0)), (2, Some(1), None));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_start_counts_and_a_start_can_be_reached_cheaper() {
+    fn distances_are_to_the_nearest_start_and_a_start_may_have_a_shorter_path() {
         let links = [(0, 1, 1), (1, 2, 1), (2, 3, 5)];
         let found = search(4, &links, &[0, 3]);
         assert_eq!(found.finish(), (vec![0, 1, 2, 0], vec![None, Some(0), Some(1), None]));
@@ -158,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn costs_are_those_of_relaxing_every_link_again_and_again(
+        fn costs_equal_those_of_bellman_ford(
             links in prop::collection::vec((0usize..8, 0usize..8, 0u64..5), 0..20),
             start in 0usize..8,
         ) {

@@ -32,7 +32,7 @@ max_lateness = "5 ms"
 "#;
 
 #[test]
-fn the_ends_of_flows_outside_are_real_and_a_printed_plan_says_all_of_it() {
+fn endpoints_of_emulated_flows_are_real_nodes_and_the_plan_prints_them() {
     let first = plan(TEXT);
     let names: Vec<&str> = first
         .blueprint
@@ -53,7 +53,7 @@ fn the_ends_of_flows_outside_are_real_and_a_printed_plan_says_all_of_it() {
 }
 
 #[test]
-fn a_simulation_uses_our_own_machines_with_the_headers_of_linux() {
+fn a_simulation_of_an_emulation_uses_our_tcp_with_linux_headers() {
     let plan = plan(TEXT);
     let flow = &plan.blueprint.flows[0];
     assert_eq!(flow.scheme.as_deref(), Some("cubic"));
@@ -100,7 +100,7 @@ fn a_capture_has_a_block_for_each_packet_that_passed() {
 }
 
 #[test]
-fn commands_alone_send_nothing_in_a_simulation() {
+fn commands_send_nothing_in_a_simulation() {
     let text = "[topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
                 [[flows]]\nname = \"program\"\ncommands = { sender = \"true\" }\n";
     let scenario = lab::load(text, "test.toml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"));

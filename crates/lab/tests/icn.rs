@@ -64,7 +64,7 @@ fn inner_nodes_route_by_name_and_a_resolver_is_added_when_nothing_is_said() {
 }
 
 #[test]
-fn the_resolver_is_drawn_beside_its_router_and_on_nobody() {
+fn the_resolver_is_placed_beside_its_router_without_overlap() {
     for text in [TREE.to_owned(), star("", "")] {
         let plan = plan(&text);
         let spec = icn(&plan);
@@ -99,7 +99,7 @@ fn one_receiver_without_brackets_is_a_group_too() {
 }
 
 #[test]
-fn what_is_written_is_taken() {
+fn written_values_override_defaults() {
     let plan = plan(
         &with(
             r#"
@@ -171,7 +171,7 @@ fn the_first_router_that_is_listed_gets_the_resolver() {
 }
 
 #[test]
-fn names_that_are_taken_get_a_number() {
+fn generated_names_in_use_get_a_number() {
     let text = TREE.replace("\"d3\"", "\"nrs\"").replace("\"l5\"", "\"nrs-link\"");
     let plan = plan(&text);
     assert_eq!(names(&plan, &[icn(&plan).resolver]), ["nrs2"]);
@@ -236,7 +236,7 @@ fn results_of_nodes_can_be_expected() {
 }
 
 #[test]
-fn every_way_to_be_wrong_is_told_once() {
+fn every_error_is_reported_once() {
     for (icn, messages) in [
         ("resolver = \"r1\"\nrouters = [\"r1\", \"r2\"]", vec!["`r1` runs the name resolution system"]),
         (
@@ -261,7 +261,7 @@ fn every_way_to_be_wrong_is_told_once() {
 }
 
 #[test]
-fn an_event_of_a_node_is_told_from_one_of_a_flow() {
+fn events_of_nodes_and_of_flows_are_distinguished() {
     let event = |keys: &str| with(&format!("[[events]]\nat = \"1 s\"\n{keys}\n"));
     for (keys, message) in [
         ("node = \"d3\"\naction = \"reset\"", "`d3` does not route by name"),

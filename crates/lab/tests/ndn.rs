@@ -78,7 +78,7 @@ fn a_consumer_and_a_producer_are_enough() {
 }
 
 #[test]
-fn what_is_written_is_taken() {
+fn written_values_override_defaults() {
     let text = format!(
         r#"{NET}
 [ndn]
@@ -157,7 +157,7 @@ consumer = { tick = "100 ms", tick_phase = "10 ms", jitter = "3 ms", initial_win
 }
 
 #[test]
-fn a_source_asks_at_a_rate_each_segment_once() {
+fn a_consumer_at_a_rate_requests_each_segment_once() {
     let of = |source: &str| {
         let plan = plan(&format!("{NET}{FILMS}{}", viewer(&format!("source = {source}"))));
         same(&plan);
@@ -194,7 +194,7 @@ fn a_buffer_in_products_holds_the_round_trip_to_the_nearest_producer() {
 }
 
 #[test]
-fn the_longest_prefix_that_covers_a_name_says_how_large_its_data_are() {
+fn the_longest_matching_prefix_determines_the_size_of_data() {
     let more = "[[producers]]\nprefix = \"/films/new\"\nnode = \"p2\"\npayload = \"8000 B\"\n\
                 [[producers]]\nprefix = \"/filmsongs\"\nnode = \"p2\"\npayload = \"100 B\"\n\
                 [[producers]]\nprefix = \"/\"\nnode = \"p1\"\npayload = \"500 B\"\n";
@@ -223,7 +223,7 @@ fn hosts_of_a_dumbbell_consume_and_produce() {
 }
 
 #[test]
-fn forwarders_stand_beside_tcp_and_beside_routers_by_name() {
+fn forwarders_tcp_and_icn_routers_coexist() {
     let tcp = "[[flows]]\nname = \"tcp\"\nscheme = \"reno\"\nfrom = \"p1\"\nto = \"p2\"\n";
     let group = "[[flows]]\nname = \"group\"\nscheme = \"srmcc\"\nnetwork = \"icn\"\nfrom = \"p1\"\nto = [\"p2\"]\n[icn]\nrouters = [\"r2\"]\n";
     let beside = plan(&format!("{NET}{FILMS}{}{tcp}{group}", law("")));
@@ -269,7 +269,7 @@ fn series_and_results_of_consumers_and_forwarders_are_known() {
 }
 
 #[test]
-fn every_way_to_be_wrong_is_told_once() {
+fn every_error_is_reported_once() {
     let ndn = |table: &str| format!("{NET}[ndn]\n{table}\n{FILMS}{}", law(""));
     for (table, messages) in [
         (

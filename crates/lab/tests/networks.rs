@@ -111,7 +111,7 @@ from = "right1"
 }
 
 #[test]
-fn a_parking_lot_has_a_way_through_and_a_way_across_each_hop() {
+fn a_parking_lot_has_one_long_path_and_one_path_per_hop() {
     let topology =
         "kind = \"parking_lot\"\nhops = 3\nbottleneck = { rate = \"10 Mbit/s\", delay = \"5 ms\" }";
     let plan = plan(topology, "left", "right");
@@ -138,7 +138,7 @@ fn random_graphs_are_connected_and_follow_their_seed() {
 }
 
 #[test]
-fn nodes_are_drawn_apart_and_inside_the_picture() {
+fn node_positions_do_not_overlap_and_are_inside_the_picture() {
     for topology in [
         "kind = \"star\"\nleaves = 7",
         "kind = \"random\"\nnodes = 25\ndegree = 3.0",

@@ -117,7 +117,7 @@ start_spread = "2 s"
 "#;
 
 #[test]
-fn short_flows_arrive_at_their_rate_with_their_mean_size() {
+fn short_flows_have_their_arrival_rate_and_mean_size() {
     let plan = plan(SHORT);
     let short = &plan.groups[0];
     assert_eq!(short.name, "short");
@@ -142,7 +142,7 @@ fn short_flows_arrive_at_their_rate_with_their_mean_size() {
 }
 
 #[test]
-fn arrivals_end_with_their_count_and_are_the_same_until_then() {
+fn a_limit_on_arrivals_does_not_change_the_earlier_ones() {
     let flows = |text: &str| -> Vec<_> {
         let plan = plan(text);
         let of = |id: &contract::FlowId| plan.blueprint.flows[id.index()].clone();
@@ -166,7 +166,7 @@ fn arrivals_end_with_their_count_and_are_the_same_until_then() {
 }
 
 #[test]
-fn another_flow_shifts_nobody() {
+fn an_additional_flow_does_not_change_the_draws_of_others() {
     let more = format!("{SHORT}\n[[flows]]\nname = \"more\"\nscheme = \"reno\"\nstart_spread = \"9 s\"\n");
     let (few, many) = (plan(SHORT), plan(&more));
     let of = |plan: &Plan| -> Vec<_> {
@@ -177,7 +177,7 @@ fn another_flow_shifts_nobody() {
 }
 
 #[test]
-fn another_seed_draws_other_starts() {
+fn another_seed_gives_other_start_times() {
     let scenario = load(SHORT, "test.toml").expect("it is right");
     let starts = |seed| {
         let plan = scenario.plan(Some(seed)).expect("loaded means planned");
@@ -219,7 +219,7 @@ fn keys_are_set_by_name_and_by_number() {
 
 /// MCA takes every gap for a loss, TFMCC waits for three later packets; a scenario may say otherwise.
 #[test]
-fn a_scheme_says_how_much_reordering_it_waits_for_where_the_scenario_does_not() {
+fn reordering_tolerance_defaults_to_that_of_the_scheme() {
     let reorder = |scheme: &str, stream: &str| {
         let flow = format!("scheme = \"{scheme}\"\n{stream}");
         let plan = plan(&CUSTOM.replace("source = { kind = \"constant\", rate = \"2 Mbit/s\" }", &flow));
@@ -292,14 +292,14 @@ churn = { on = "10 s", off = "1 s", fixed = true }
 }
 
 #[test]
-fn a_seed_beyond_what_a_file_can_say_is_refused() {
+fn a_seed_above_the_maximum_of_toml_is_refused() {
     let scenario = load(CUSTOM, "test.toml").expect("it is right");
     assert!(scenario.plan(Some(u64::MAX)).is_err());
     assert!(scenario.plan(Some(i64::MAX as u64)).is_ok());
 }
 
 #[test]
-fn what_python_builds_wrongly_gets_the_same_messages() {
+fn errors_in_trees_from_python_have_the_same_messages() {
     let values = |text: &str| text.parse::<toml::Table>().expect("plain values");
     let diagnostics = lab::load_tree(values("duration = 60\ntopology = { kind = \"dumbell\" }\nflows = []"))
         .expect_err("two mistakes");
@@ -341,7 +341,7 @@ fn a_sweep_over_schemes_records_a_series_where_it_is_offered() {
 }
 
 #[test]
-fn a_star_in_a_key_is_each_entry() {
+fn a_star_in_a_key_matches_every_entry() {
     let scenario = load(SHORT, "test.toml").unwrap_or_else(|p| panic!("{p}"));
     let set = |key: &str, value: &str| scenario.with_text(key, value);
     let changed =

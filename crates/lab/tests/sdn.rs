@@ -97,7 +97,7 @@ action = "start"
 }
 
 #[test]
-fn a_controller_in_the_network_speaks_over_its_links_unless_they_are_set_apart() {
+fn an_in_band_controller_uses_the_links_of_data() {
     let plan = plan(&format!("{NET}\n[sdn]\napp = \"least_loaded\"\ncontroller = \"brain\"\n{FLOW}"));
     assert!(!sdn(&plan).out_of_band);
     assert_eq!(names(&plan, &[sdn(&plan).controller]), ["brain"]);
@@ -110,7 +110,7 @@ fn a_controller_in_the_network_speaks_over_its_links_unless_they_are_set_apart()
 }
 
 #[test]
-fn forwarders_of_named_data_report_and_the_controller_is_none() {
+fn ndn_forwarders_have_agents_and_the_controller_is_no_forwarder() {
     let text = format!(
         "{NET}\n[sdn]\napp = \"least_loaded\"\ncontroller = \"brain\"\n[[producers]]\nprefix = \"/v\"\nnode = \"b\"\n\
          [[flows]]\nname = \"f\"\nnetwork = \"ndn\"\nscheme = \"aimd\"\nfrom = \"a\"\nprefix = \"/v\"\n"

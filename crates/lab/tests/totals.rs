@@ -252,14 +252,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 160, rng_seed: RngSeed::Fixed(14), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn totals_are_never_above_the_capacity_of_the_links_that_they_went_over(case in case()) {
+    fn totals_do_not_exceed_the_capacity_of_their_links(case in case()) {
         check(&case)?;
     }
 }
 
 /// A scenario that shows 1.5 Gbit/s over a link of 20 Mbit/s if the warm-up is counted wrongly.
 #[test]
-fn short_flows_do_not_add_up_to_more_than_their_link() {
+fn short_flows_together_do_not_exceed_their_link() {
     let wires = vec![Wire { kbps: 20_000, delay_ms: 20, buffer: 50, codel: false }];
     let flow = |kind| Flow { kind, enters: 0, leaves: vec![1], start_ms: 0, stop_ms: None };
     let case = Case {

@@ -31,7 +31,7 @@ fn value(report: &lab::Report, key: &str) -> f64 {
 }
 
 #[test]
-fn a_film_from_a_list_is_played_to_its_end() {
+fn a_video_from_a_list_of_frames_is_played_to_its_end() {
     let source = "source = { kind = \"trace\", file = \"frames.txt\", live = false }";
     let report = run(20, &format!("{source}\nplayer = {{ startup = \"500 ms\" }}"), "");
     assert_eq!(value(&report, "flow.film.frames_played"), 60.0);
@@ -53,7 +53,7 @@ fn a_film_from_a_list_is_played_to_its_end() {
 
 /// The link is down from 10 s to 13 s. The film is live, so that frames of that time are lost.
 #[test]
-fn an_outage_is_a_stall_and_the_frames_of_its_time_are_lost() {
+fn an_outage_causes_a_stall_and_loses_the_frames_of_its_time() {
     let report = run(
         30,
         "source = { kind = \"constant\", rate = \"1 Mbit/s\", drop_after = \"500 ms\" }\nplayer = { startup = \"1 s\" }",
@@ -76,7 +76,7 @@ fn an_outage_is_a_stall_and_the_frames_of_its_time_are_lost() {
 
 /// Frames before the end of the warm-up count for the start only.
 #[test]
-fn the_start_is_told_whenever_it_was_and_frames_count_after_the_warm_up() {
+fn the_start_of_playback_is_reported_and_frames_count_after_the_warm_up() {
     let report = run(
         20,
         "start = \"2 s\"\nsource = { kind = \"constant\", rate = \"1 Mbit/s\" }\nplayer = { startup = \"1 s\" }",
@@ -101,7 +101,7 @@ fn the_start_is_told_whenever_it_was_and_frames_count_after_the_warm_up() {
 
 /// The player has no effect on the network: a film over a link that loses one packet in two hundred.
 #[test]
-fn what_depends_on_a_lost_frame_was_there_and_could_not_be_shown() {
+fn frames_that_depend_on_a_lost_frame_are_undecodable() {
     let lossy = |player: &str| {
         let text = format!(
             "duration = \"60 s\"\n[topology]\nkind = \"dumbbell\"\n\

@@ -55,7 +55,7 @@ fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
 /// BBR00 §4.3.5: the whole link except the 2 % that ProbeRTT costs. §3.2: the data in flight is the bandwidth-delay product, without a
 /// queue.
 #[test]
-fn alone_it_uses_the_link_with_one_product_in_flight() {
+fn alone_it_fills_the_link_with_one_bandwidth_delay_product_in_flight() {
     let trace = dumbbell(&["bbr"], 60, 5, 1000);
     within(share(&trace, 0, 55), 0.96..=0.99);
     // 42.6 ms with an empty queue; one phase of eight, with a gain of 5/4, makes a short queue
@@ -71,7 +71,7 @@ fn alone_it_uses_the_link_with_one_product_in_flight() {
 
 /// BBR00 §4.3.2, §4.3.3, §4.3.5: Startup, Drain, ProbeBW, and ProbeRTT about every ten seconds, for 200 ms and a round trip.
 #[test]
-fn its_states_follow_each_other_as_drawn() {
+fn its_states_follow_the_drafts_diagram() {
     let trace = dumbbell(&["bbr"], 60, 0, 1000);
     let states: Vec<(Time, f64)> = trace.events.iter().map(|event| (event.at, event.value)).collect();
     let (drain, probing) = (states[0], states[1]);
@@ -90,7 +90,7 @@ fn its_states_follow_each_other_as_drawn() {
 /// BBR00 §1: flows share the link about fairly. Hock, Bless and Zitterbart (IEEE ICNP 2017, §IV) find that several keep up to twice the product in
 /// flight, since each takes its best share for the rate of the bottleneck: a queue of about a round-trip time.
 #[test]
-fn two_share_the_link_with_twice_the_product_in_flight() {
+fn two_flows_share_the_link_with_two_bandwidth_delay_products_in_flight() {
     let trace = dumbbell(&["bbr", "bbr"], 120, 20, 1000);
     let shares = [0, 1].map(|flow| share(&trace, flow, 100));
     within(shares[0] + shares[1], 0.96..=1.001);
@@ -102,7 +102,7 @@ fn two_share_the_link_with_twice_the_product_in_flight() {
 /// an equal share or more, and with sixteen more. Hock, Bless and Zitterbart (IEEE ICNP 2017); Scholz and others (IFIP Networking 2018,
 /// §V): the change is between one and three.
 #[test]
-fn beside_cubic_it_takes_short_queues_and_loses_long_ones() {
+fn beside_cubic_it_wins_with_short_queues_and_loses_with_long_ones() {
     for first in ["bbr", "cubic"] {
         let bbr = usize::from(first == "cubic");
         let shares = |packets| {

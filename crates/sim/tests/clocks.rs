@@ -98,7 +98,7 @@ impl Endpoint for Watcher {
 }
 
 #[test]
-fn timers_are_by_the_clock_stamps_are_the_senders_and_records_are_true() {
+fn timers_use_the_nodes_clock_and_records_use_true_time() {
     let mut print = line(101);
     constant(&mut print, Rate::from_mbps(1));
     print.record.events = true;
@@ -171,7 +171,7 @@ fn an_offset_changes_nothing_that_is_recorded() {
 }
 
 #[test]
-fn what_is_measured_is_by_the_clock_that_measures() {
+fn measurements_use_the_clock_of_the_measuring_node() {
     let mut print = line(5);
     print.flow("tcp", Some("reno"), FlowKind::Tcp(tcp::Config::default()), SENDER, &[RECEIVER]);
     let min = |print: &Blueprint| run(print).flows[0].meter.rtt_min.as_nanos() as f64;
@@ -182,7 +182,7 @@ fn what_is_measured_is_by_the_clock_that_measures() {
 }
 
 #[test]
-fn routers_keep_their_clocks_when_they_lose_their_memory() {
+fn reset_routers_keep_their_clocks() {
     let mut named = line(30);
     let nrs = named.node("nrs");
     named.link("names", (NodeId(1), nrs), PortSpec::new(Rate::from_mbps(100), ms(1), 100));
@@ -224,7 +224,7 @@ fn routers_keep_their_clocks_when_they_lose_their_memory() {
 }
 
 #[test]
-fn clocks_of_nodes_that_are_not_there_are_refused() {
+fn clocks_of_unknown_nodes_are_refused() {
     let print = line(1);
     let once = with(&print, SENDER, Offset::ZERO, Drift::MAX);
     for wrong in

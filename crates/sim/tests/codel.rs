@@ -34,7 +34,7 @@ fn of_link(trace: &Trace) -> (f64, f64) {
 }
 
 #[test]
-fn a_deep_buffer_stays_shallow_and_the_link_busy() {
+fn a_deep_buffer_has_a_short_queue_and_a_busy_link() {
     let (wait, used) = of_link(&run(&deep(None, false)));
     assert!(wait > 300.0 && used > 0.99, "unmanaged it fills: {wait} ms, {used}");
     let trace = run(&deep(Some(Params::default()), false));
@@ -45,7 +45,7 @@ fn a_deep_buffer_stays_shallow_and_the_link_busy() {
 }
 
 #[test]
-fn who_understands_marks_loses_nothing() {
+fn an_ecn_capable_flow_has_no_losses() {
     let trace = run(&deep(Some(Params::default()), true));
     let port = &trace.ports[2];
     assert!(port.marked_packets > 0);
@@ -68,7 +68,7 @@ fn a_link_that_fails_empties_its_queue() {
 }
 
 #[test]
-fn codel_is_no_queue_with_classes() {
+fn codel_with_classes_is_refused() {
     let mut print = deep(Some(Params::default()), false);
     print.links[1].backward.queue.class_weights = vec![1, 1];
     assert!(World::new(&print).is_err());

@@ -167,7 +167,7 @@ fn popular_contents_are_served_by_stores() {
 
 /// A consumer's own store answers at once, and the run still ends.
 #[test]
-fn a_store_of_the_own_node_does_not_stop_time() {
+fn answers_of_the_local_store_do_not_stop_time() {
     let pattern = Pattern::Zipf { contents: 10, segments: 1, exponent: 1.0, shift: 0.0 };
     let mut print = dumbbell(1, 100);
     print.ndn.as_mut().expect("it has forwarders").stores =

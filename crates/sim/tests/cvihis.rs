@@ -130,7 +130,7 @@ fn the_background_mode_alone_is_steady() {
 
 /// Fig. 3: it yields to a connection, and recovers sooner with a shorter round-trip time.
 #[test]
-fn the_background_mode_yields_and_comes_back() {
+fn the_background_mode_yields_and_recovers() {
     let mut back = Vec::new();
     for rtt_ms in [10, 100, 200] {
         let mut net = net(260, 0, Rate::from_mbps(3), 50);
@@ -167,7 +167,7 @@ fn two_real_time_streams_share_whatever_their_round_trips() {
 
 /// §4.4, Fig. 7: the background mode yields to the real-time mode, unless the latter has a much longer round-trip time.
 #[test]
-fn the_background_mode_yields_to_the_real_time_mode_of_a_like_round_trip() {
+fn the_background_mode_yields_to_the_real_time_mode_at_a_similar_round_trip_time() {
     let share = |rtt_ms: u64, other_ms: u64| {
         let mut net = net(200, 150, Rate::from_mbps(4), 60);
         let yields = net.cvihis("background", "background", rtt_ms, Rate::from_mbps(1));
@@ -224,7 +224,7 @@ fn a_mode_changes_while_data_flow() {
 
 /// §4.6: an offset of clocks has no effect, and raising minDelay compensates drift.
 #[test]
-fn clocks_may_be_off_and_drift() {
+fn offset_and_drift_of_clocks_are_tolerated() {
     let mut net = net(300, 50, Rate::from_mbps(3), 50);
     let video = net.cvihis("video", "real_time", 60, Rate::from_kbps(750));
     net.reno("tcp", 60);

@@ -77,7 +77,7 @@ fn run(print: &Blueprint, mark: Option<bool>) -> (Trace, Vec<(u64, u64, u32, boo
 }
 
 #[test]
-fn each_packet_is_seen_as_it_leaves_with_the_time_that_it_waited() {
+fn each_departure_is_observed_with_its_queueing_delay() {
     let (trace, seen) = run(&crowded(), Some(false));
     // Data k arrives at 10 + 0.64 k ms and leaves at 10 + k ms after a wait of 0.36 k ms; the backlog is the ⌊k/0.64⌋ − k that arrived
     // meanwhile
@@ -103,7 +103,7 @@ fn each_packet_is_seen_as_it_leaves_with_the_time_that_it_waited() {
 
 /// A queue that grows while packets are on the wire.
 #[test]
-fn a_long_queue_is_seen_to_the_last_packet() {
+fn all_departures_of_a_long_queue_are_observed() {
     let mut print = crowded();
     print.links[0].backward.queue.limit = sim::Limit::Packets(1000);
     print.links[0].backward.delay = Duration::from_millis(40);
@@ -116,7 +116,7 @@ fn a_long_queue_is_seen_to_the_last_packet() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn observation_changes_no_departure() {
     for rate_change in [None, Some(Rate::from_mbps(2)), Some(Rate::from_mbps(80)), Some(Rate::UNLIMITED)] {
         let mut print = crowded();
         if let Some(rate) = rate_change {
@@ -136,7 +136,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn what_a_failing_link_loses_is_not_seen_to_leave() {
+fn packets_lost_by_a_failing_link_have_no_departure() {
     let mut print = crowded();
     for (us, up) in [(15_500, false), (17_100, true)] {
         print.events.push((Time::ZERO + Duration::from_micros(us), Change::LinkUp(LinkId(0), up)));
@@ -149,7 +149,7 @@ fn what_a_failing_link_loses_is_not_seen_to_leave() {
 }
 
 #[test]
-fn what_is_marked_as_it_leaves_arrives_marked_and_is_counted() {
+fn a_mark_at_departure_arrives_and_is_counted() {
     let (trace, seen) = run(&crowded(), Some(true));
     let late = seen.iter().filter(|row| row.1 > 1000).count() as u64;
     assert!(late > 0);
@@ -157,7 +157,7 @@ fn what_is_marked_as_it_leaves_arrives_marked_and_is_counted() {
 }
 
 #[test]
-fn queues_with_classes_show_what_they_give_out() {
+fn departures_from_queues_with_classes_are_observed() {
     let mut print = crowded();
     print.links[0].backward.queue.class_weights = vec![1, 1];
     let (trace, seen) = run(&print, Some(false));

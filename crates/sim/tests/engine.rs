@@ -120,7 +120,7 @@ fn random_loss_takes_its_share() {
 }
 
 #[test]
-fn equal_plans_give_equal_traces_and_another_flow_shifts_nobodys_draws() {
+fn equal_plans_give_equal_traces_and_an_additional_flow_changes_no_draws() {
     let poisson = source(1000, Pattern::Poisson { rate: Rate::from_mbps(1) });
     let plan = |other: bool| {
         let mut net = Blueprint::new(Duration::from_secs(20));
@@ -274,7 +274,7 @@ fn churn_turns_a_flow_on_and_off_for_its_mean_times() {
 }
 
 #[test]
-fn a_flow_that_starts_anew_hears_nothing_of_its_earlier_life() {
+fn a_restarted_flow_receives_no_packets_of_its_earlier_connection() {
     // half a second of packets is in flight when the flow stops and restarts
     let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(500), 20);
     let mut net = wire(Duration::from_secs(4), port, constant(Rate::from_kbps(800)));
@@ -304,7 +304,7 @@ fn classes_share_a_link_by_their_weights() {
 }
 
 #[test]
-fn a_stopped_run_keeps_what_it_had() {
+fn a_stopped_run_keeps_its_records() {
     let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 20);
     let net = wire(Duration::from_secs(1000), port, constant(Rate::from_mbps(8)));
     let mut world = World::new(&net).expect("valid");
@@ -412,7 +412,7 @@ impl contract::Endpoint for Listener {
 }
 
 #[test]
-fn an_endpoint_from_outside_is_started_told_its_mode_stopped_and_made_anew() {
+fn a_custom_endpoint_is_started_switched_stopped_and_made_again() {
     let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 20);
     let mut net = wire(Duration::from_secs(9), port, constant(Rate::from_mbps(1)));
     let flow = contract::FlowId(0);

@@ -83,7 +83,7 @@ fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
 /// RFC 6817 §2.1: the link is full, with a queue of TARGET. The draft of LEDBAT++ §4.4, §4.5: at least nine tenths, with a queue of at most
 /// 60 ms.
 #[test]
-fn alone_they_fill_the_link_with_the_queue_that_they_aim_at() {
+fn alone_they_fill_the_link_with_their_target_queue() {
     let (share, queue) = alone("ledbat");
     within(share, 0.98..=1.001);
     within(queue, 0.090..=0.110);
@@ -98,7 +98,7 @@ fn alone_they_fill_the_link_with_the_queue_that_they_aim_at() {
 
 /// RFC 6817 §4.2, KK03 §V: if TCP fills a queue longer than the target, the background flow gets almost nothing.
 #[test]
-fn beside_reno_they_take_next_to_nothing() {
+fn beside_reno_they_get_almost_no_bandwidth() {
     for scheme in ["ledbat", "ledbat_pp", "tcp_lp"] {
         let (background, reno) = two([scheme, "reno"], 300, 0);
         within(background, 0.0..=0.02);
@@ -108,7 +108,7 @@ fn beside_reno_they_take_next_to_nothing() {
 
 /// A queue of 80 packets, 96 ms, is always below LEDBAT's target: LEDBAT then reacts to losses only, like Reno. The others still yield.
 #[test]
-fn a_queue_shorter_than_its_target_makes_ledbat_a_reno() {
+fn with_a_queue_shorter_than_its_target_ledbat_behaves_as_reno() {
     let (background, _) = two(["ledbat", "reno"], 80, 0);
     within(background, 0.35..=0.65);
     for scheme in ["ledbat_pp", "tcp_lp"] {
@@ -168,7 +168,7 @@ fn ledbat_builds_on_its_own_queue_after_ten_minutes() {
 
 /// An offset of an hour, of either sign and at either end, does not change the trace of any scheme, whether it uses one-way delays or not.
 #[test]
-fn an_hour_between_the_clocks_changes_no_trace() {
+fn a_clock_offset_of_an_hour_changes_no_trace() {
     for scheme in ["ledbat", "ledbat_pp", "tcp_lp", "bbr", "reno"] {
         let mut dumbbell = Dumbbell::new(30, 0, 100);
         dumbbell.flow(scheme, 0);

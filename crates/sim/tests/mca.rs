@@ -74,7 +74,7 @@ fn a_lossy_bottleneck_is_used_and_shared_as_well() {
 }
 
 #[test]
-fn a_group_behind_many_bottlenecks_gets_what_unicast_flows_get_and_speaks_no_more() {
+fn a_group_behind_many_bottlenecks_gets_the_rate_of_unicast_without_more_feedback() {
     // [MCA §4.3], with a quarter of its links
     let n = 16;
     let mut net = network(150, 50);
@@ -171,7 +171,7 @@ fn beside_tcp_in_one_queue_mca_gives_way() {
 /// [MCA §2.2]: after the path becomes longer, an in-band receiver measures a queue that does not drain, and the rate falls. With control
 /// packets that bypass queues it does not.
 #[test]
-fn a_longer_path_is_no_queue_for_control_packets_out_of_band() {
+fn a_longer_path_is_not_taken_for_a_queue_by_out_of_band_control() {
     let rate_after = |control: &str| {
         let mut net = network(45, 32);
         let (source, router, member) = (net.node("source"), net.node("router"), net.node("member"));

@@ -106,7 +106,7 @@ fn a_coarse_clock_of_consumers_hides_them_from_each_other_and_one_of_routers_doe
 }
 
 #[test]
-fn a_consumer_can_start_slowly_and_hears_of_the_rate_with_its_first_data() {
+fn a_consumer_with_a_low_initial_rate_gets_its_rate_with_the_first_data() {
     let start = [("initial_rate", ParamValue::from("1 Mbit/s"))];
     let slow = run(ms(0), &[], &start);
     // 100 per second until the first Data arrives after 0.4 s; the first Interest is sent at the start

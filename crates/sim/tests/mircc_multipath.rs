@@ -74,7 +74,7 @@ fn close(found: f64, wanted: f64) -> bool {
 /// Alone the consumer gets both bottlenecks. With another consumer at the first it gets at most the fair R₁: x + (R₁ − 6) = 10 and x = R₁
 /// give 8 each.
 #[test]
-fn a_flow_over_two_paths_takes_leftovers_first_and_is_no_more_than_one_flow() {
+fn a_flow_over_two_paths_takes_unused_capacity_first_and_counts_as_one() {
     let trace = two_paths("both");
     assert!(close(mbps(&trace, 0, 5, 10), 16.0), "{} alone", mbps(&trace, 0, 5, 10));
     for flow in [0, 1] {

@@ -86,7 +86,7 @@ fn a_join_at_a_node_of_the_tree_goes_no_further() {
 }
 
 #[test]
-fn routers_that_know_addresses_only_are_crossed() {
+fn joins_cross_routers_without_names() {
     let Net { mut print, routers, .. } = net(10, 2);
     let icn = print.icn.as_mut().expect("it is there");
     icn.routers = vec![routers[0]];
@@ -115,7 +115,7 @@ fn a_branch_without_members_is_pruned_over_the_network() {
 }
 
 #[test]
-fn a_router_that_loses_its_memory_is_back_on_the_tree_within_a_refresh() {
+fn a_reset_router_rejoins_the_tree_within_a_refresh_period() {
     for which in 0..3 {
         let Net { mut print, routers, .. } = net(20, 4);
         print.events.push((at_ms(7000), Change::Reset(routers[which])));
@@ -176,7 +176,7 @@ fn a_source_that_stops_and_starts_again_is_published_again() {
 }
 
 #[test]
-fn names_are_forgotten_where_nobody_uses_them() {
+fn unused_names_are_removed() {
     let Net { mut print, .. } = net(60, 2);
     print.flows[0].to.iter_mut().for_each(|member| member.stop = at_ms(10_000));
     print.flows[0].stop = at_ms(20_000);
@@ -185,7 +185,7 @@ fn names_are_forgotten_where_nobody_uses_them() {
 }
 
 #[test]
-fn a_member_is_served_by_whichever_router_its_join_meets_first() {
+fn a_member_joins_at_the_first_router_on_its_path() {
     let Net { mut print, routers, members, links } = net(40, 1);
     // the member's link fails for a while, and its route to r1 then leads over the middle
     print.link("spare", (members[0], routers[1]), port(10, 50));
@@ -203,7 +203,7 @@ fn a_member_is_served_by_whichever_router_its_join_meets_first() {
 }
 
 #[test]
-fn what_goes_round_in_a_circle_ends() {
+fn packets_in_a_routing_loop_are_dropped() {
     // a loop of three routers behind r0, and routes that lead around it from 5 s on
     let mut print = Blueprint::new(Duration::from_secs(10));
     let [source, r0, a, b, c, nrs, member] =
@@ -234,7 +234,7 @@ fn what_goes_round_in_a_circle_ends() {
 }
 
 #[test]
-fn nodes_count_what_they_say_apart_from_what_they_forward() {
+fn nodes_count_own_and_forwarded_packets_separately() {
     let Net { mut print, .. } = net(20, 4);
     let whole = run(&print);
     print.duration = Duration::from_secs(12);
@@ -262,13 +262,13 @@ fn nodes_count_what_they_say_apart_from_what_they_forward() {
 }
 
 #[test]
-fn what_passes_in_the_network_of_names_repeats_itself() {
+fn runs_with_names_are_deterministic() {
     let Net { print, .. } = net(5, 4);
     assert_eq!(run(&print).hash, run(&print).hash);
 }
 
 #[test]
-fn a_pause_and_a_look_at_the_nodes_change_nothing() {
+fn a_pause_and_a_snapshot_change_nothing() {
     let Net { mut print, routers, .. } = net(20, 4);
     print.events.push((at_ms(7000), Change::Reset(routers[1])));
     let whole = run(&print);

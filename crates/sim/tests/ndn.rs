@@ -165,7 +165,7 @@ fn diamond(seconds: u64) -> Blueprint {
 }
 
 #[test]
-fn of_several_producers_the_nearest_answers_and_another_when_the_way_there_breaks() {
+fn the_nearest_producer_answers_and_the_next_one_after_a_failure() {
     let mut print = diamond(10);
     consume(&mut print, 0, "/data/film", 100);
     print.events.push((at_ms(5000), Change::LinkUp(LinkId(1), false)));
@@ -177,7 +177,7 @@ fn of_several_producers_the_nearest_answers_and_another_when_the_way_there_break
 }
 
 #[test]
-fn a_way_that_has_fallen_silent_is_left_by_the_strategy_that_listens() {
+fn an_adaptive_strategy_leaves_a_next_hop_without_answers() {
     let arrived = |strategy: &str| {
         let mut print = diamond(10);
         ndn(&mut print).strategy = strategy.to_owned();
@@ -203,7 +203,7 @@ fn a_pinned_next_hop_takes_the_place_of_the_nearest() {
 }
 
 #[test]
-fn where_nobody_serves_the_name_the_first_forwarder_refuses() {
+fn the_first_forwarder_sends_a_nack_for_a_name_without_producer() {
     let mut print = dumbbell(10);
     consume(&mut print, 0, "/nobody", 100);
     let trace = run(&print);
@@ -233,7 +233,7 @@ fn ring(seconds: u64) -> Blueprint {
 }
 
 #[test]
-fn interests_that_come_round_are_known_by_their_nonce() {
+fn looping_interests_are_detected_by_their_nonce() {
     let mut print = ring(10);
     ndn(&mut print).strategy = "multicast".to_owned();
     let flow = consume(&mut print, 0, "/data", 100);
@@ -260,7 +260,7 @@ fn weights_spread_interests_over_next_hops() {
 }
 
 #[test]
-fn a_forwarder_that_loses_its_memory_goes_on_with_what_is_asked_then() {
+fn a_reset_forwarder_serves_new_interests() {
     let mut print = dumbbell(10);
     consume(&mut print, 0, "/p1", 100);
     print.events.push((at_ms(5005), Change::Reset(NodeId(2))));
@@ -275,7 +275,7 @@ fn a_forwarder_that_loses_its_memory_goes_on_with_what_is_asked_then() {
 }
 
 #[test]
-fn runs_repeat_themselves_and_a_second_prefix_shifts_nobody() {
+fn runs_are_deterministic_and_a_second_prefix_changes_no_draws() {
     let mut print = ring(5);
     ndn(&mut print).strategy = "weighted".to_owned();
     consume(&mut print, 0, "/data", 100);

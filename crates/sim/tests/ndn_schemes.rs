@@ -154,7 +154,7 @@ fn bic_fills_the_link_with_less_loss_than_aimd() {
 
 /// The timer covers the last 30 Data: with windows of a few large Data several round trips, with 71 small ones less than half of one.
 #[test]
-fn icp_needs_to_look_back_on_several_windows() {
+fn icp_needs_samples_of_several_windows() {
     let with = |data, samples: i64| {
         let setup = Setup { data, consumer: number("samples", samples), ..of("icp") };
         lossless(&format!("icp, {data} bytes, {samples} samples"), &setup)
@@ -192,7 +192,7 @@ fn raaqm_keeps_queues_short() {
 
 /// The target is 60 packets in a queue of 100.
 #[test]
-fn hobhis_leads_the_queue_to_its_target() {
+fn hobhis_keeps_the_queue_at_its_target() {
     let clients = lossless("hobhis", &Setup { link: Some("hobhis"), ..of("hobhis") });
     assert!(clients.share > 0.99 && clients.jain > 0.999, "{clients:?}");
     assert!((55..=70).contains(&clients.backlog) && clients.again == 0, "{clients:?}");

@@ -151,7 +151,7 @@ fn of(scheme: &str, seed: u64) -> Setup<'_> {
 /// The model behind the specification marks departing Data: 9.3, 7.7 and 13.5 Mbit/s, 67 to 69 ms with deviations of 6.5 to 9 ms, and 7.1
 /// over two paths; 13 % and 44 % by the second path at the end. The authors' code marks Data at enqueue.
 #[test]
-fn pcon_leaves_some_of_the_link_and_finds_the_second_way() {
+fn pcon_leaves_some_capacity_unused_and_finds_the_second_path() {
     for seed in 1..=3 {
         let one = outcome("pcon 1", &DUMBBELL, &of("pcon", seed), None);
         assert!((8.0..9.0).contains(&one.mbps) && one.jain > 0.98, "{one:?}");
@@ -170,7 +170,7 @@ fn pcon_leaves_some_of_the_link_and_finds_the_second_way() {
 }
 
 #[test]
-fn marks_on_what_leaves_come_sooner_and_cost_less() {
+fn marks_at_departure_arrive_earlier_and_cost_less_throughput() {
     let link = vec![("mark_at", ParamValue::from("dequeue"))];
     for seed in 1..=2 {
         let with =
@@ -193,7 +193,7 @@ fn marks_on_what_leaves_come_sooner_and_cost_less() {
 
 /// Consumers that react to marks once per episode of 1.5 windows, as in ndnSIM, which is a setting of the consumer; and AIMD.
 #[test]
-fn other_windows_fill_more_of_the_link() {
+fn other_window_laws_use_more_of_the_link() {
     let aimd = vec![("window", ParamValue::from("aimd")), ("marks", ParamValue::from("once"))];
     let one = outcome("pcon 1, aimd", &DUMBBELL, &Setup { consumer: aimd, ..of("pcon", 1) }, None);
     let bic = vec![("beta", ParamValue::from(0.8)), ("marks", ParamValue::from("once"))];
@@ -209,7 +209,7 @@ fn equal_runs_are_equal() {
 
 /// The model behind the specification: 9.84 Mbit/s with deviations of 27 to 43 ms; 9.5 to 9.8; 9.87, and nothing by the second path.
 #[test]
-fn coopcon_stays_on_its_way() {
+fn coopcon_keeps_its_path() {
     for seed in 1..=2 {
         let one = outcome("coopcon 1", &DUMBBELL, &of("coopcon", seed), None);
         assert!((9.7..9.9).contains(&one.mbps) && one.jain > 0.99 && one.drops == 0, "{one:?}");
@@ -235,7 +235,7 @@ fn coopcon_stays_on_its_way() {
 /// The model behind the specification: 9.82 Mbit/s with deviations of 3.7 to 7.9 ms; 9.64, 6 % by the second path, 2.0 ms; 17.4 Mbit/s. The
 /// throughput is reproduced without shaping of Interests, the deviations are not.
 #[test]
-fn flecom_uses_both_ways() {
+fn flecom_uses_both_paths() {
     for seed in 1..=2 {
         let one = outcome("flecom 1", &DUMBBELL, &of("flecom", seed), None);
         assert!((8.7..9.4).contains(&one.mbps) && one.jain > 0.98 && one.drops == 0, "{one:?}");

@@ -74,7 +74,7 @@ impl Shared {
 }
 
 #[test]
-fn beside_reno_it_takes_about_as_much() {
+fn beside_reno_it_gets_a_similar_rate() {
     for (mbps, delay_ms, buffer) in [(2, 20, 50), (5, 20, 25), (5, 20, 50), (5, 5, 50), (10, 40, 100)] {
         for seed in [1, 2] {
             let rates = Shared { mbps, delay_ms, buffer, beyond_ms: [2, 2] }.rates(seed, Some("conserved"));
@@ -86,7 +86,7 @@ fn beside_reno_it_takes_about_as_much() {
 }
 
 #[test]
-fn tokens_that_losses_keep_are_missed() {
+fn tokens_kept_after_losses_reduce_the_rate() {
     // the reason for the default
     for (mbps, delay_ms, buffer) in [(2, 20, 50), (5, 20, 25), (5, 20, 50), (5, 5, 50), (10, 40, 100)] {
         let rates = Shared { mbps, delay_ms, buffer, beyond_ms: [2, 2] }.rates(1, Some("granted"));
@@ -97,7 +97,7 @@ fn tokens_that_losses_keep_are_missed() {
 }
 
 #[test]
-fn a_shorter_round_trip_brings_it_what_it_would_bring_reno() {
+fn a_shorter_round_trip_time_has_the_same_effect_as_for_reno() {
     for beyond_ms in [[2, 12], [12, 2]] {
         let shared = Shared { mbps: 5, delay_ms: 20, buffer: 50, beyond_ms };
         let (ours, renos) = (shared.rates(1, Some("conserved"))[0], shared.rates(1, None)[0]);
@@ -153,7 +153,7 @@ fn the_receiver_behind_the_slowest_link_becomes_the_acker() {
 }
 
 #[test]
-fn when_the_acker_leaves_the_next_one_is_called_at_once() {
+fn when_the_acker_leaves_the_next_one_is_elected_at_once() {
     let (mut net, [_, slow]) = two_bottlenecks(120, 90);
     net.events.push((at(50.0), Change::Leave(FlowId(0), slow)));
     let trace = run(&net);
@@ -219,7 +219,7 @@ fn shared_link(link: PortSpec, n: usize) -> (u64, u64) {
 }
 
 #[test]
-fn of_many_receivers_that_lose_the_same_packet_few_say_so_where_queues_are_short() {
+fn with_short_queues_few_receivers_report_the_same_loss() {
     // the round-trip time is 8 ms: of 32 random delays up to 50 ms a sixth expires before the first is confirmed
     let lossy = PortSpec { loss: 0.01, ..PortSpec::new(Rate::from_mbps(1000), ms(2), 1000) };
     let (lost, spoken) = shared_link(lossy, 32);

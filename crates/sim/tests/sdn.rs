@@ -79,7 +79,7 @@ fn arrived(trace: &Trace) -> Vec<u64> {
 const ALL: u64 = 7_000_000 / 8;
 
 #[test]
-fn a_route_moves_off_the_congested_port_and_both_flows_have_what_they_ask_for() {
+fn a_route_moves_from_the_congested_port_and_both_flows_get_their_rates() {
     let mut net = controlled(20, &CONTROL);
     net.warmup = Duration::from_secs(5);
     net.record.events = true;
@@ -120,7 +120,7 @@ fn every_port_reports_once_a_period_and_the_reports_cross_links_of_their_own() {
 }
 
 #[test]
-fn control_links_are_no_way_for_other_packets() {
+fn control_links_carry_no_other_packets() {
     // the path through the controller would be shorter
     let mut near = controlled(5, &PortSpec::new(Rate::from_mbps(1000), Duration::ZERO, 1000));
     near.record.events = false;
@@ -148,7 +148,7 @@ fn lost_orders_are_repeated_until_they_are_acknowledged() {
 }
 
 #[test]
-fn a_dead_controller_leaves_its_last_orders_in_force() {
+fn orders_of_a_stopped_controller_stay_in_force() {
     let mut net = controlled(20, &CONTROL);
     net.warmup = Duration::from_secs(5);
     net.events = vec![(seconds(3), Change::Controller(false))];
@@ -160,7 +160,7 @@ fn a_dead_controller_leaves_its_last_orders_in_force() {
 }
 
 #[test]
-fn a_router_that_loses_its_memory_forgets_the_route_that_was_ordered() {
+fn a_reset_router_loses_its_ordered_route() {
     let mut net = controlled(20, &CONTROL);
     net.warmup = Duration::from_secs(6);
     net.events = vec![(seconds(3), Change::Controller(false)), (seconds(5), Change::Reset(NodeId(0)))];
@@ -170,7 +170,7 @@ fn a_router_that_loses_its_memory_forgets_the_route_that_was_ordered() {
 }
 
 #[test]
-fn a_controller_that_dies_before_it_ordered_anything_leaves_traffic_flowing() {
+fn traffic_continues_if_the_controller_stops_before_its_first_order() {
     let mut net = controlled(20, &CONTROL);
     net.events = vec![(Time::ZERO, Change::Controller(false))];
     let dead = run(&net);
@@ -178,7 +178,7 @@ fn a_controller_that_dies_before_it_ordered_anything_leaves_traffic_flowing() {
 }
 
 #[test]
-fn a_controller_that_comes_back_learns_what_is_in_force_and_does_not_undo_it() {
+fn a_restarted_controller_learns_the_orders_in_force_and_keeps_them() {
     let mut net = controlled(30, &CONTROL);
     net.warmup = Duration::from_secs(5);
     net.record.events = true;
@@ -195,7 +195,7 @@ fn a_controller_that_comes_back_learns_what_is_in_force_and_does_not_undo_it() {
 }
 
 #[test]
-fn a_controller_that_comes_back_can_order_again() {
+fn a_restarted_controller_can_send_orders() {
     // until it returns there is no move
     let mut net = controlled(20, &CONTROL);
     net.flows[1].start = seconds(8);
@@ -208,7 +208,7 @@ fn a_controller_that_comes_back_can_order_again() {
 }
 
 #[test]
-fn statuses_that_come_too_late_are_ignored() {
+fn late_status_messages_are_ignored() {
     let far = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1001), 1000);
     let trace = run(&controlled(10, &far));
     assert_eq!(controller(&trace).meter.count(Count::Statuses), 0);

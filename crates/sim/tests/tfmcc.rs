@@ -57,7 +57,7 @@ fn the_slowest_receiver_sets_the_rate() {
 }
 
 #[test]
-fn when_the_limiting_receiver_leaves_it_says_so_and_another_takes_over() {
+fn when_the_limiting_receiver_leaves_it_reports_and_another_takes_over() {
     let (mut net, slow) = two_bottlenecks(160, 130);
     net.events.push((at(60.0), Change::Leave(GROUP, slow)));
     let trace = run(&net);
@@ -72,7 +72,7 @@ fn when_the_limiting_receiver_leaves_it_says_so_and_another_takes_over() {
 }
 
 #[test]
-fn a_limiting_receiver_that_is_cut_off_is_given_up() {
+fn an_unreachable_limiting_receiver_is_removed() {
     let (mut net, _) = two_bottlenecks(160, 130);
     net.events.push((at(60.0), Change::LinkUp(LinkId(0), false)));
     let trace = run(&net);
@@ -87,7 +87,7 @@ fn a_limiting_receiver_that_is_cut_off_is_given_up() {
 }
 
 #[test]
-fn a_hundred_receivers_with_the_same_losses_are_not_heard_all_at_once() {
+fn feedback_of_a_hundred_receivers_with_the_same_losses_is_suppressed() {
     let mut net = network(60, 0);
     let (source, router) = (net.node("source"), net.node("router"));
     net.link("bottleneck", (source, router), PortSpec::new(Rate::from_mbps(1), ms(20), 30));

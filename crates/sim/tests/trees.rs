@@ -208,7 +208,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_tree_settles_whatever_befell_it(case in case()) {
+    fn a_tree_recovers_from_random_events(case in case()) {
         if let Err(what) = complaint(&case) {
             prop_assert!(false, "{what}");
         }
@@ -219,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn parts_in_routers_stand_whatever_befalls_their_network(case in case()) {
+    fn router_parts_tolerate_random_events(case in case()) {
         let (print, _) = blueprint(&case, false);
         let (trace, again) = (run(&print), run(&print));
         prop_assert_eq!(trace.hash, again.hash);

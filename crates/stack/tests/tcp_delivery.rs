@@ -94,7 +94,7 @@ fn a_path_that_is_full_is_measured_at_the_rate_of_its_bottleneck() {
 
 /// Sent at half the rate of the bottleneck, data is delivered at half of it.
 #[test]
-fn what_the_pacer_lets_go_is_what_is_measured() {
+fn the_measured_rate_is_the_paced_rate() {
     let paced = Allowance { window: Bytes::new(1000 * SEGMENT), rate: Rate::from_kbps(4160) };
     let mut net = Net::one(&sacked(), Asking::allowed(paced));
     net.bottleneck = bottleneck(100);
@@ -108,7 +108,7 @@ fn what_the_pacer_lets_go_is_what_is_measured() {
 
 /// Ten segments per second, and a window for many more.
 #[test]
-fn samples_of_a_sender_that_lacks_data_say_so_and_so_do_departures() {
+fn samples_and_departures_without_data_are_app_limited() {
     let config = Config { demand: Demand::Limited(Rate::from_kbps(80)), ..sacked() };
     let mut net = Net::one(&config, Asking::window(100));
     net.run_ms(2050);
@@ -119,7 +119,7 @@ fn samples_of_a_sender_that_lacks_data_say_so_and_so_do_departures() {
 
 /// Data runs out once, in between: segments sent until that data was delivered are marked as application-limited, and later ones are not.
 #[test]
-fn the_mark_goes_when_the_bubble_is_delivered() {
+fn app_limited_ends_when_the_marked_data_are_delivered() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..sacked() };
     let mut net = Net::one(&config, Asking::window(10));
     net.run_ms(150);
@@ -176,7 +176,7 @@ fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
 
 /// A law that does not ask for samples gets none, and sends the same.
 #[test]
-fn asking_changes_nothing_that_is_sent() {
+fn sampling_delivery_rates_changes_no_departure() {
     let lossy =
         |sent: &net::Sent| if sent.segment % 37 == 5 && sent.nth == 0 { Fate::Drop } else { Fate::Pass };
     let mut asking = Net::one(&sacked(), Asking::window(20));
@@ -201,7 +201,7 @@ fn the_one_way_delay_is_the_receivers_clock_less_the_senders() {
 
 /// A segment each 20 ms: the first of two waits 20 ms for the second, and its timestamp is echoed.
 #[test]
-fn what_an_acknowledgement_waited_is_in_the_delay() {
+fn the_delay_includes_the_wait_of_a_delayed_acknowledgement() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
     let mut net = Net::one(&config, Fixed::window(20));
     net.run_ms(1000);
@@ -211,7 +211,7 @@ fn what_an_acknowledgement_waited_is_in_the_delay() {
 
 /// The same for a law that asks: of the two segments the second triggered the acknowledgement, 50 ms after it left.
 #[test]
-fn the_delay_of_the_newest_segment_has_no_wait_in_it() {
+fn the_delay_of_the_newest_segment_excludes_the_wait() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
     let mut net = Net::one(&config, Asking::window(20));
     net.run_ms(1000);

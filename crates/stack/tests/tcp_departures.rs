@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Rate, Time};
 
 /// 80 kbit/s are ten segments of 1000 bytes a second.
 #[test]
-fn an_application_of_80_kbps_sends_ten_segments_a_second_and_the_law_knows() {
+fn an_application_of_80_kbps_sends_ten_segments_per_second_and_is_app_limited() {
     let config = Config { demand: Demand::Limited(Rate::from_kbps(80)), ..plain() };
     let mut net = Net::one(&config, Fixed::window(100));
     net.run_ms(1050);
@@ -28,7 +28,7 @@ fn a_sender_that_fills_its_window_is_not_application_limited() {
 
 /// Data that the network cannot take waits in the application and is sent later.
 #[test]
-fn what_the_application_has_made_is_not_lost_while_the_window_is_full() {
+fn application_data_are_kept_while_the_window_is_full() {
     let config = Config { demand: Demand::Limited(Rate::from_kbps(800)), ..plain() };
     let mut net = Net::one(&config, Fixed::window(5));
     // five segments each 100 ms are half of the application's rate
@@ -72,7 +72,7 @@ fn the_receivers_window_limits_where_it_is_the_smaller() {
 }
 
 #[test]
-fn a_receive_window_of_less_than_a_segment_is_filled_and_waited_for() {
+fn a_receive_window_below_a_segment_is_filled_and_then_waited_for() {
     let mut net = Net::one(&Config { receive_window: Bytes::new(600), ..plain() }, Fixed::window(10));
     net.run_ms(450);
     assert!(net.data.iter().all(|s| s.size == 640));
@@ -92,7 +92,7 @@ fn a_rate_spaces_departures_by_the_packet_on_the_wire() {
 }
 
 #[test]
-fn copies_are_paced_too() {
+fn retransmissions_are_paced() {
     for sack in [false, true] {
         let mut law = Fixed::window(30);
         law.allowance.rate = Rate::from_kbps(8320);
@@ -119,7 +119,7 @@ fn a_handshake_takes_one_round_before_data() {
 
 /// RFC 6298 §2.1, §5.5: the SYN is retransmitted after 1 s, then 2 s later.
 #[test]
-fn a_lost_syn_goes_again() {
+fn a_lost_syn_is_retransmitted() {
     let mut net = Net::one(&Config { handshake: true, ..plain() }, Fixed::window(2));
     let mut n = 0;
     net.on_data(move |_| {
@@ -134,7 +134,7 @@ fn a_lost_syn_goes_again() {
 
 /// RFC 5681 §4.1.
 #[test]
-fn the_law_hears_of_a_silence_only_where_that_is_wanted() {
+fn the_controller_is_notified_of_an_idle_time_only_with_idle_restart() {
     for (idle_restart, idles) in [(true, 1), (false, 0)] {
         let config = Config { idle_restart, demand: Demand::Finite(Bytes::new(2000)), ..plain() };
         let mut net = Net::one(&config, Fixed::window(10));
@@ -146,7 +146,7 @@ fn the_law_hears_of_a_silence_only_where_that_is_wanted() {
 
 /// A law that keeps two segments after a pause sends two, without making up for the pause.
 #[test]
-fn what_the_law_keeps_after_a_silence_is_all_that_leaves() {
+fn after_an_idle_time_the_restart_window_limits_departures() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..plain() };
     let mut net = Net::one(&config, Halving::new(10.0));
     net.run(Time::ZERO + Duration::from_secs(2));
@@ -156,7 +156,7 @@ fn what_the_law_keeps_after_a_silence_is_all_that_leaves() {
 }
 
 #[test]
-fn series_are_offered_only_when_somebody_records() {
+fn series_are_offered_only_when_recorded() {
     let mut net = Net::one(&plain(), Halving::new(10.0));
     net.run_ms(500);
     assert!(net.notes().is_empty());

@@ -46,7 +46,7 @@ fn a_mark_spreads_the_reduction_over_the_round() {
 /// The round ends with the first acknowledgement of a segment sent in it; a mark on it starts the next reduction, from the window after the
 /// last one: 32, 16, 8, 4 and 2 segments at 100, 200, 300 and 400 ms.
 #[test]
-fn a_mark_on_what_was_sent_in_the_round_begins_the_next() {
+fn a_mark_on_data_sent_in_the_round_starts_the_next_reduction() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(32.0));
     net.on_data(|_| Fate::Mark);
     net.run_ms(399);
@@ -69,7 +69,7 @@ fn the_window_does_not_grow_in_the_round() {
 
 /// A loss in the round belongs to its reduction: it is retransmitted, without another reduction [Linux: tcp_enter_recovery].
 #[test]
-fn a_loss_in_the_round_is_no_second_cut() {
+fn a_loss_in_the_round_of_a_reduction_causes_no_second_one() {
     let mut net = Net::one(&marked(Reduction::Proportional), Halving::avoiding(20.0));
     net.on_data(|s| match s.segment {
         0 => Fate::Mark,
@@ -104,7 +104,7 @@ fn a_timeout_in_the_round_keeps_the_threshold() {
 
 /// Laws without a threshold are informed, and nothing else happens.
 #[test]
-fn a_law_without_a_threshold_is_only_told() {
+fn a_controller_without_a_threshold_is_only_notified() {
     let mut net = Net::one(&marked(Reduction::Proportional), net::Fixed::window(10));
     net.on_data(|s| if s.segment == 0 { Fate::Mark } else { Fate::Pass });
     net.run_ms(199);

@@ -85,7 +85,7 @@ proptest! {
 
     /// Without reordering and without timeouts SACK retransmits lost segments only.
     #[test]
-    fn sack_sends_again_only_what_was_lost(lost in prop::collection::vec(0u64..200, 0..40), window in 4u64..60) {
+    fn sack_retransmits_only_lost_data(lost in prop::collection::vec(0u64..200, 0..40), window in 4u64..60) {
         let mut net = Net::one(&Config { sack: true, ..plain() }, Fixed::window(window));
         net.drop_once(&lost);
         net.run(Time::ZERO + Duration::from_secs(8));

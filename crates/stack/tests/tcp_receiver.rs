@@ -25,7 +25,7 @@ fn every_segment_is_acknowledged_unless_acknowledgements_are_delayed() {
 
 /// RFC 5681 §4.2: every second segment, and the odd one after the delay.
 #[test]
-fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_delay() {
+fn delayed_acknowledgements_cover_two_segments_or_follow_the_delay() {
     let mut net = Net::one(&delayed(), Fixed::window(5));
     net.run_ms(99);
     assert_eq!(answers(&net), [(50, 2), (50, 4), (90, 5)]);
@@ -60,7 +60,7 @@ fn a_delayed_acknowledgement_shows_its_delay() {
 }
 
 #[test]
-fn data_is_given_to_the_application_once_and_in_order() {
+fn data_is_delivered_once_and_in_order() {
     let mut net = Net::one(&plain(), Fixed::window(5));
     net.drop_once(&[1]);
     net.run_ms(99);
@@ -87,7 +87,7 @@ fn a_mark_is_echoed_until_the_sender_has_reduced() {
 
 /// RFC 3168 §6.1.2: one reduction per window of data, for any number of marks.
 #[test]
-fn many_marks_of_one_window_cut_once() {
+fn marks_of_one_window_cause_one_reduction() {
     let mut net = Net::one(&Config { ecn: true, ..plain() }, Halving::avoiding(10.0));
     net.on_data(|s| if s.segment < 10 { Fate::Mark } else { Fate::Pass });
     net.run_ms(400);
@@ -97,7 +97,7 @@ fn many_marks_of_one_window_cut_once() {
 }
 
 #[test]
-fn lasting_marks_cut_once_each_round() {
+fn continuous_marks_cause_one_reduction_per_round() {
     let mut net = Net::one(&Config { ecn: true, ..plain() }, Halving::avoiding(32.0));
     net.on_data(|_| Fate::Mark);
     net.run_ms(450);
@@ -106,7 +106,7 @@ fn lasting_marks_cut_once_each_round() {
 
 /// RFC 3168 §6.1.5: data segments are ECT, retransmissions and acknowledgements are not.
 #[test]
-fn only_new_data_is_capable_of_marks() {
+fn only_new_data_is_ecn_capable() {
     let mut net = Net::one(&Config { ecn: true, ..plain() }, Fixed::window(8));
     net.drop_once(&[2]);
     net.run_ms(300);
@@ -121,7 +121,7 @@ fn only_new_data_is_capable_of_marks() {
 
 /// A loss within the window of a mark is the same congestion.
 #[test]
-fn a_loss_in_the_window_of_a_mark_does_not_cut_again() {
+fn a_loss_in_the_window_of_a_mark_causes_no_second_reduction() {
     let mut net = Net::one(&Config { ecn: true, ..plain() }, Fixed::window(10));
     net.on_data(|s| match s.segment {
         0 => Fate::Mark,
@@ -145,7 +145,7 @@ fn a_mark_is_acknowledged_at_once() {
 }
 
 #[test]
-fn completion_is_told_once_when_the_last_byte_is_in_order() {
+fn completion_is_reported_once_when_the_last_byte_is_in_order() {
     let mut net =
         Net::one(&Config { demand: Demand::Finite(Bytes::new(4500)), ..plain() }, Fixed::window(10));
     net.drop_once(&[1]);
@@ -181,7 +181,7 @@ fn acknowledgements_are_quick_again_after_a_pause() {
 
 /// And after data that arrived before [Linux: tcp_data_queue]: for the duplicates of 0 and 1, and the next segment.
 #[test]
-fn acknowledgements_are_quick_after_a_copy() {
+fn acknowledgements_are_quick_after_a_duplicate() {
     let config = Config { quick_acks: 2, ..delayed() };
     let mut net = Net::one(&config, Fixed::window(2));
     // the acknowledgements of 0 and 1 are lost, and 0 is retransmitted after the first timeout

@@ -14,7 +14,7 @@ fn finite(segments: u64) -> Config {
 }
 
 #[test]
-fn a_window_leaves_at_once_and_each_acknowledgement_lets_a_segment_go() {
+fn a_window_is_sent_at_once_and_each_acknowledgement_releases_a_segment() {
     let mut net = Net::one(&plain(), Fixed::window(4));
     net.run_ms(210);
     assert_eq!(net.sent_between(0, 1), [0, 1, 2, 3]);
@@ -31,7 +31,7 @@ fn a_window_leaves_at_once_and_each_acknowledgement_lets_a_segment_go() {
 /// RFC 5681 §3.2, RFC 3042: of the six duplicate acknowledgements the first two permit new data, the third triggers the retransmission of
 /// segment 3 and, as the window is inflated by three segments, one more segment; each further one permits a segment.
 #[test]
-fn the_third_duplicate_acknowledgement_sends_the_missing_segment_again() {
+fn the_third_duplicate_acknowledgement_retransmits_the_missing_segment() {
     let mut net = Net::one(&plain(), Fixed::window(10));
     net.drop_once(&[3]);
     net.run_ms(150);
@@ -46,7 +46,7 @@ fn the_third_duplicate_acknowledgement_sends_the_missing_segment_again() {
 }
 
 #[test]
-fn without_limited_transmit_the_first_two_duplicates_let_nothing_go() {
+fn without_limited_transmit_the_first_two_duplicates_release_nothing() {
     let mut net = Net::one(&Config { limited_transmit: false, ..plain() }, Fixed::window(10));
     net.drop_once(&[3]);
     net.run_ms(150);
@@ -93,7 +93,7 @@ fn a_partial_acknowledgement_sends_the_next_hole_and_a_full_one_ends_the_recover
 
 /// RFC 6582 §3.2 step 3: inflation keeps half a window of new data in flight while the holes are filled.
 #[test]
-fn a_recovery_sends_new_data_for_every_second_duplicate_on_balance() {
+fn a_recovery_sends_on_average_one_new_segment_per_two_duplicates() {
     let mut net = Net::one(&plain(), Halving::avoiding(16.0));
     net.drop_once(&[0]);
     net.run_ms(150);
@@ -103,7 +103,7 @@ fn a_recovery_sends_new_data_for_every_second_duplicate_on_balance() {
 
 /// RFC 6298 §2.1, §5.5: 1 s, doubled each time; the threshold is lowered at the first only [RFC5681 §3.1].
 #[test]
-fn the_timer_backs_off_and_the_law_hears_once_that_it_is_the_first() {
+fn the_timer_backs_off_and_only_the_first_expiry_is_a_new_episode() {
     let mut net = Net::one(&finite(1), Fixed::window(1));
     net.on_data(|s| if s.nth < 5 { Fate::Drop } else { Fate::Pass });
     net.run(Time::ZERO + Duration::from_secs(40));
@@ -132,7 +132,7 @@ fn the_timer_runs_from_the_last_acknowledgement() {
 
 /// All eight are lost. After the timeout they are retransmitted from the first on, one, two, four per round, until all have arrived.
 #[test]
-fn after_a_timeout_everything_outstanding_goes_again_in_slow_start() {
+fn after_a_timeout_outstanding_data_are_retransmitted_in_slow_start() {
     let mut net = Net::one(&finite(8), Halving::new(8.0));
     net.drop_once(&[0, 1, 2, 3, 4, 5, 6, 7]);
     net.run(Time::ZERO + Duration::from_secs(3));
@@ -148,7 +148,7 @@ fn after_a_timeout_everything_outstanding_goes_again_in_slow_start() {
 
 /// RFC 6582 §3.2 step 4: the needless retransmissions of a timeout cause duplicate acknowledgements, which must not start a recovery.
 #[test]
-fn duplicates_of_what_a_timeout_sent_again_start_no_recovery() {
+fn duplicates_of_retransmissions_after_a_timeout_start_no_recovery() {
     let mut net = Net::one(&Config { undo: false, ..finite(30) }, Halving::new(10.0));
     // all data arrives, but all acknowledgements of the first window are lost
     net.ack_script = Box::new(|s| if s.at < ms(500) { Fate::Drop } else { Fate::Pass });
@@ -161,7 +161,7 @@ fn duplicates_of_what_a_timeout_sent_again_start_no_recovery() {
 
 /// RFC 6582 §4: with ten of twenty lost, the Impatient variant times out, the Slow-but-Steady variant retransmits one per round trip.
 #[test]
-fn an_impatient_recovery_times_out_where_a_steady_one_goes_on() {
+fn the_impatient_timer_expires_where_the_slow_but_steady_one_does_not() {
     let lost: Vec<u64> = (0..20).step_by(2).collect();
     let run = |recovery_timer| {
         let mut net = Net::one(&Config { recovery_timer, ..finite(40) }, Halving::new(20.0));
@@ -195,7 +195,7 @@ fn without_fast_recovery_three_duplicates_lead_to_slow_start() {
 /// Tahoe restarts at the missing segment, even if later ones have arrived: with 0 and 3 lost, 4 is sent twice. The duplicate
 /// acknowledgement that this causes starts nothing. NewReno retransmits 0 and 3 and nothing else.
 #[test]
-fn without_fast_recovery_what_is_out_goes_again_from_the_missing_segment_on() {
+fn without_fast_recovery_outstanding_data_are_retransmitted_from_the_missing_segment() {
     let again = |fast_recovery| {
         let mut net = Net::one(&Config { fast_recovery, ..plain() }, Halving::avoiding(8.0));
         net.drop_once(&[0, 3]);
@@ -210,7 +210,7 @@ fn without_fast_recovery_what_is_out_goes_again_from_the_missing_segment_on() {
 
 /// RFC 3522, RFC 4015: the delay of the path rises once, nothing is lost. The law is informed, and only one segment was retransmitted.
 #[test]
-fn a_needless_timeout_is_noticed_and_sending_goes_on_where_it_was() {
+fn a_spurious_timeout_is_detected_and_sending_resumes() {
     let late = |undo| {
         let mut net = Net::one(&Config { undo, ..finite(40) }, Halving::new(10.0));
         net.on_data(|s| if s.at < ms(1100) { Fate::Late(Duration::from_millis(1500)) } else { Fate::Pass });
@@ -227,7 +227,7 @@ fn a_needless_timeout_is_noticed_and_sending_goes_on_where_it_was() {
 
 /// RFC 3522: segment 3 arrives after four later ones, so that its retransmission was needless.
 #[test]
-fn a_needless_fast_retransmit_is_noticed() {
+fn a_spurious_fast_retransmit_is_detected() {
     let mut net = Net::one(&plain(), Fixed::window(10));
     net.on_data(|s| {
         if s.segment == 3 && s.nth == 0 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass }
@@ -238,7 +238,7 @@ fn a_needless_fast_retransmit_is_noticed() {
 }
 
 #[test]
-fn a_loss_that_was_real_is_not_taken_for_needless() {
+fn a_real_loss_is_not_taken_for_spurious() {
     let mut net = Net::one(&plain(), Fixed::window(10));
     net.drop_once(&[3]);
     net.run_ms(500);

@@ -57,7 +57,7 @@ fn one_loss_spreads_the_reduction_over_the_round() {
 
 /// The same with the other reduction, for comparison: no departures for half a round trip [RFC6937 §3.1, the row of RFC 6675].
 #[test]
-fn a_halt_is_half_a_round_of_silence() {
+fn a_halt_pauses_for_half_a_round() {
     let config = Config { reduction: Reduction::Halt, ..proportional(true) };
     let mut net = spaced(Net::one(&config, Halving::avoiding(20.0)));
     net.drop_once(&[0]);
@@ -71,7 +71,7 @@ fn a_halt_is_half_a_round_of_silence() {
 /// RFC 6937 §3.1, the second example: the first 15 of 20 are lost, so that the pipe is below the new window at once. Each arrival permits
 /// one segment (the row of PRR-CRB), since no acknowledgement advances: four are in flight, and the one just sent.
 #[test]
-fn many_losses_are_repaired_one_for_one_while_nothing_goes_forward() {
+fn many_losses_are_retransmitted_one_per_acknowledgement_without_progress() {
     let mut net = spaced(Net::one(&proportional(true), Halving::avoiding(20.0)));
     net.drop_once(&(0..15).collect::<Vec<_>>());
     net.run_ms(105);
@@ -81,7 +81,7 @@ fn many_losses_are_repaired_one_for_one_while_nothing_goes_forward() {
 
 /// RFC 9937 §6.2: an acknowledgement that advances and shows no further loss permits one segment more, as in slow start.
 #[test]
-fn repairs_that_arrive_let_two_go() {
+fn arrived_retransmissions_release_two_segments() {
     let mut net = spaced(Net::one(&proportional(true), Halving::avoiding(20.0)));
     net.drop_once(&(0..15).collect::<Vec<_>>());
     // the sixth and the seventh acknowledgement, at 205 and 207 ms, are of 20 and 21; from 209 ms on retransmissions are acknowledged
@@ -108,7 +108,7 @@ fn at_the_end_the_window_is_the_threshold() {
 
 /// A law without a threshold controls the data in flight itself, and is not affected.
 #[test]
-fn laws_without_a_threshold_are_left_alone() {
+fn controllers_without_a_threshold_have_no_proportional_reduction() {
     let run = |reduction| {
         let mut net = Net::one(&Config { reduction, ..proportional(true) }, Fixed::window(20));
         net.drop_once(&[0, 3, 4, 9]);

@@ -21,7 +21,7 @@ fn sent_again<C: contract::CongestionControl>(net: &Net<C>) -> Vec<u64> {
 
 /// RFC 6675 §5: eight of twenty are lost and retransmitted as they are detected, in order, each once.
 #[test]
-fn many_losses_of_one_window_are_repaired_in_one_round() {
+fn losses_of_one_window_are_retransmitted_in_one_round() {
     let lost = [2, 4, 5, 8, 9, 10, 13, 16];
     let mut net = Net::one(&finite(60), Fixed::window(20));
     net.drop_once(&lost);
@@ -41,7 +41,7 @@ fn many_losses_of_one_window_are_repaired_in_one_round() {
 
 /// RFC 6675 §5 step C: of 20 in flight 5 are lost and 15 arrive; with a window of 10 the pipe is full until it is below that.
 #[test]
-fn the_pipe_keeps_the_window_while_losses_are_repaired() {
+fn the_pipe_stays_within_the_window_in_a_recovery() {
     let mut net = Net::one(&sack(), Halving::avoiding(20.0));
     net.drop_once(&[0, 1, 2, 3, 4]);
     net.run_ms(101);
@@ -53,7 +53,7 @@ fn the_pipe_keeps_the_window_while_losses_are_repaired() {
 
 /// RFC 6675 §4, IsLost: the third segment above a hole shows the loss, with or without duplicate acknowledgements in between.
 #[test]
-fn a_loss_is_seen_at_the_third_arrival_above_it() {
+fn a_loss_is_detected_at_the_third_arrival_above_it() {
     let mut net = Net::one(&sack(), Fixed::window(10));
     net.drop_once(&[3]);
     // two of the duplicate acknowledgements are lost: the next one reports all
@@ -75,7 +75,7 @@ fn a_loss_is_seen_at_the_third_arrival_above_it() {
 /// RFC 6675 §4, NextSeg rule 4: 1 and the last of ten are lost. No segment above the last can show its loss; the rescue retransmission
 /// repairs it.
 #[test]
-fn a_rescue_saves_the_end_of_a_flow_from_a_timeout() {
+fn a_rescue_retransmission_avoids_a_timeout_at_the_end_of_a_flow() {
     let mut net = Net::one(&finite(10), Halving::new(10.0));
     net.drop_once(&[1, 9]);
     net.run(Time::ZERO + Duration::from_secs(3));
@@ -86,7 +86,7 @@ fn a_rescue_saves_the_end_of_a_flow_from_a_timeout() {
 
 /// RFC 6675 §5.1, RFC 2018 §8: segments that have arrived are not retransmitted after a timeout.
 #[test]
-fn a_timeout_sends_only_what_is_missing() {
+fn a_timeout_retransmits_only_missing_data() {
     let mut net = Net::one(&Config { undo: false, ..finite(12) }, Halving::new(12.0));
     // the retransmission of 2 is lost too, so that only the timer repairs it
     net.on_data(|s| match s.segment {
@@ -119,7 +119,7 @@ fn a_timeout_is_one_episode() {
 
 /// Reordering by more than three segments causes one needless retransmission, which the echo shows [RFC3522].
 #[test]
-fn a_needless_repair_is_noticed() {
+fn a_spurious_retransmission_is_detected() {
     let mut net = Net::one(&sack(), Fixed::window(10));
     net.on_data(|s| {
         if s.segment == 3 && s.nth == 0 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass }
@@ -133,7 +133,7 @@ fn a_needless_repair_is_noticed() {
 /// 24 is lost beyond the end of the first recovery, which already retransmits it. When the retransmission arrives late, the second recovery
 /// neither sends it a third time nor takes its acknowledgement for that of the first transmission.
 #[test]
-fn what_the_last_recovery_sent_again_is_not_taken_for_needless() {
+fn retransmissions_of_the_last_recovery_are_not_taken_for_spurious() {
     let mut net = Net::one(&sack(), Fixed::window(20));
     net.on_data(|s| match s.segment {
         2 | 19 | 24 if s.nth == 0 => Fate::Drop,

@@ -23,7 +23,7 @@ fn again(net: &Net<impl contract::CongestionControl>) -> Vec<(u64, Time)> {
 
 /// RFC 8985 §6.2: 1 of five is lost, so that only three arrive above it: the third shows the loss, as with counting.
 #[test]
-fn three_arrivals_above_a_loss_show_it_at_once() {
+fn three_arrivals_above_a_loss_detect_it_at_once() {
     let mut net = Net::one(&finite(5, timed(false)), Halving::new(10.0));
     net.drop_once(&[1]);
     net.run(Time::ZERO + Duration::from_secs(2));
@@ -33,7 +33,7 @@ fn three_arrivals_above_a_loss_show_it_at_once() {
 
 /// RFC 8985 §3: one arrival above it is enough after a quarter of the minimum round-trip time, 25 ms here; counting needs the timeout.
 #[test]
-fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
+fn one_arrival_above_a_loss_detects_it_after_a_quarter_of_a_round_trip() {
     let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
     net.drop_once(&[1]);
     net.run(Time::ZERO + Duration::from_secs(2));
@@ -50,7 +50,7 @@ fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
 
 /// A segment that is late by less than a quarter of the round-trip time is not retransmitted.
 #[test]
-fn data_that_is_a_little_late_is_waited_for() {
+fn slightly_reordered_data_is_not_declared_lost() {
     let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
     net.on_data(|s| if s.segment == 1 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass });
     net.run(Time::ZERO + Duration::from_secs(2));
@@ -60,7 +60,7 @@ fn data_that_is_a_little_late_is_waited_for() {
 
 /// RFC 8985 §6.2, step 4: after reordering has been detected three arrivals do not show a loss any more.
 #[test]
-fn after_reordering_the_wait_is_kept() {
+fn after_reordering_the_reordering_window_stays() {
     let mut net = Net::one(&finite(40, timed(false)), Fixed::window(10));
     net.on_data(|s| if s.segment % 10 == 2 { Fate::Late(Duration::from_millis(15)) } else { Fate::Pass });
     net.run(Time::ZERO + Duration::from_secs(3));
@@ -71,7 +71,7 @@ fn after_reordering_the_wait_is_kept() {
 
 /// RFC 8985 §3: the loss of a retransmission is detected when a later segment arrives, a round trip later. Counting needs the timeout.
 #[test]
-fn a_repair_that_is_lost_is_sent_again_without_a_timeout() {
+fn a_lost_retransmission_is_repeated_without_a_timeout() {
     let run = |loss_detection| {
         let mut net =
             Net::one(&Config { loss_detection, ..finite(60, timed(false)) }, Halving::avoiding(20.0));
@@ -94,7 +94,7 @@ fn a_repair_that_is_lost_is_sent_again_without_a_timeout() {
 /// RFC 8985 §7.2, §7.3: the last of ten are lost, which no acknowledgement shows. Two smoothed round-trip times after the last
 /// acknowledgement the last segment is retransmitted; its arrival shows the other losses.
 #[test]
-fn a_probe_shows_a_lost_tail() {
+fn a_tail_loss_probe_detects_a_lost_tail() {
     let mut net = Net::one(&finite(10, timed(true)), Halving::new(10.0));
     net.drop_once(&[7, 8, 9]);
     net.run(Time::ZERO + Duration::from_secs(3));
@@ -108,7 +108,7 @@ fn a_probe_shows_a_lost_tail() {
 
 /// RFC 8985 §7.4: if the probe repairs the only loss, the law is informed of it.
 #[test]
-fn a_probe_that_repairs_is_congestion() {
+fn a_probe_that_repairs_a_loss_is_a_congestion_event() {
     let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
     net.drop_once(&[9]);
     net.run(Time::ZERO + Duration::from_secs(3));
@@ -121,7 +121,7 @@ fn a_probe_that_repairs_is_congestion() {
 
 /// RFC 8985 §7.4: a probe for a segment that was only late repairs none.
 #[test]
-fn a_probe_of_what_is_late_is_no_congestion() {
+fn a_probe_of_late_data_is_no_congestion_event() {
     let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
     net.on_data(|s| {
         if s.segment == 9 && s.nth == 0 { Fate::Late(Duration::from_millis(450)) } else { Fate::Pass }
@@ -149,7 +149,7 @@ fn new_data_serves_as_a_probe() {
 
 /// RFC 8985 §7.2: once a loss is known the timer is that of a timeout again.
 #[test]
-fn a_probe_that_was_due_is_no_timeout() {
+fn an_expired_probe_timer_is_no_timeout() {
     let mut net = Net::one(&timed(true), Halving::avoiding(20.0));
     net.ack_script = {
         let mut last = Time::ZERO;
@@ -169,7 +169,7 @@ fn a_probe_that_was_due_is_no_timeout() {
 /// RFC 8985 §7.2, TLP_calc_PTO: if the timeout would come before two round-trip times and the maximum delay of an acknowledgement, the
 /// probe replaces it: 300 ms after the acknowledgement at 100 ms, and no timeout.
 #[test]
-fn a_probe_takes_the_place_of_a_sooner_timeout() {
+fn a_probe_replaces_an_earlier_timeout() {
     let config = Config {
         min_rto: Duration::from_millis(200),
         rto_floor: RtoFloor::Variation,
@@ -197,7 +197,7 @@ fn a_lost_first_flight_is_probed_for() {
 /// The timer is that of the oldest segment, and restarts at each retransmission of it [Linux: tcp_xmit_retransmit_queue]: three
 /// retransmissions of 3 are lost, a round trip apart, with a timeout of 250 ms.
 #[test]
-fn the_timer_starts_anew_with_each_repair_of_the_oldest() {
+fn the_timer_restarts_with_each_retransmission_of_the_oldest_segment() {
     let config = Config {
         min_rto: Duration::from_millis(150),
         rto_floor: RtoFloor::Variation,

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_only_off_shows_the_time_and_its_base() {
+    fn a_clock_with_an_offset_shows_the_time_plus_the_offset() {
         let clock = Clock::new(Duration::from_secs(3600), Drift::ZERO);
         assert_eq!(clock.shows(at(7)), at(3_600_000_000_007));
         assert_eq!(clock.first(at(3_600_000_000_007)), at(7));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_comes_no_earlier_than_it_is_shown_and_no_later_than_need_be() {
+    fn a_deadline_is_the_first_instant_at_which_the_clock_shows_it() {
         let mut state = 1u64;
         for drift in [-100_000_000, -100_000, -1, 0, 1, 3, 100_000, 99_999_999, 100_000_000] {
             for base in [0, 1, 3_600_000_000_000] {

@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn values_come_back_by_rank(
+        fn percentiles_return_recorded_values(
             mut values in prop::collection::vec(prop_oneof![0u64..100, 0u64..1_000_000_000, any::<u64>()], 0..100),
             split in 0usize..100,
         ) {

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rate_takes_for_ever_and_no_cap_takes_no_time() {
+    fn a_rate_of_zero_never_finishes_and_an_unlimited_one_takes_no_time() {
         assert_eq!(Rate::ZERO.serialise(Bytes::new(1), Carry::default()).0, Duration::MAX);
         assert_eq!(Rate::UNLIMITED.serialise(Bytes::new(1), Carry::default()).0, Duration::ZERO);
     }

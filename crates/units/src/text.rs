@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_quantities_say_what_would_do() {
+    fn errors_of_quantities_suggest_a_valid_form() {
         let error = Rate::from_text("50").expect_err("no unit");
         assert_eq!(error.message, "`50` has no unit");
         assert_eq!(error.hint, "write a number and Gbit/s, Mbit/s, kbit/s or bit/s, such as \"50 Mbit/s\"");
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_by_an_unknown_unit_is_a_known_one() {
+    fn unknown_units_suggest_a_known_one() {
         fn check<T: UnitText>() {
             for (alias, meant, _) in T::ALIASES {
                 assert!(T::from_text(&format!("1 {meant}")).is_ok(), "{alias} → {meant}");

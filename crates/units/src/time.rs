@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn never_stays_never() {
+    fn sums_with_never_are_never() {
         assert_eq!(Time::NEVER + Duration::from_secs(1), Time::NEVER);
         assert_eq!(Time::NEVER.to_string(), "never");
     }

@@ -152,7 +152,7 @@ fn of_the_tree(from: u32, to: [u8; 4], ecn: u8) -> Vec<u8> {
 }
 
 #[test]
-fn a_datagram_to_a_group_comes_out_at_each_member_that_is_there() {
+fn a_group_datagram_reaches_every_present_member() {
     let mut blueprint = tree();
     blueprint.flows[0].to[1].stop = at_ms(50);
     let mut stage = Stage::default();
@@ -171,7 +171,7 @@ fn a_datagram_to_a_group_comes_out_at_each_member_that_is_there() {
 }
 
 #[test]
-fn copies_of_a_datagram_are_dropped_and_marked_one_by_one() {
+fn copies_of_a_datagram_are_dropped_and_marked_independently() {
     let mut blueprint = tree();
     blueprint.links[1].forward.queue.mark_above = Some(0);
     blueprint.links[2].forward.loss = 1.0;
@@ -192,7 +192,7 @@ fn copies_of_a_datagram_are_dropped_and_marked_one_by_one() {
 }
 
 #[test]
-fn members_speak_to_their_source_and_not_to_the_group_nor_to_each_other() {
+fn members_send_to_their_source_only() {
     let mut stage = Stage::default();
     let source = wire::address_of(NodeId(0)).octets();
     stage.planned.push_back((at_ms(1), 1, of_the_tree(2, source, 0)));
@@ -247,7 +247,7 @@ fn live_packet_of(from: u32, to: contract::Destination, header: Header, label: u
 }
 
 #[test]
-fn datagrams_of_live_endpoints_go_through_the_network_as_the_packets_that_they_are() {
+fn datagrams_of_live_endpoints_are_converted_to_their_packets() {
     let mut blueprint = live_tree();
     blueprint.links[1].forward.queue.mark_above = Some(0);
     let group = contract::Destination::group(contract::GroupId(0));
@@ -282,7 +282,7 @@ fn datagrams_of_live_endpoints_go_through_the_network_as_the_packets_that_they_a
 }
 
 #[test]
-fn live_endpoints_are_told_when_to_begin_to_end_and_to_change_and_what_they_say_is_in_the_tables() {
+fn live_endpoints_follow_the_scenario_and_their_reports_are_in_the_tables() {
     let mut blueprint = live_tree();
     blueprint.events.push((at_ms(40), sim::Change::Mode(FlowId(0), "background".to_owned())));
     blueprint.record = sim::Record {
@@ -319,7 +319,7 @@ fn play(blueprint: &Blueprint, stage: &mut Stage) -> (World, Accuracy) {
 }
 
 #[test]
-fn a_packet_of_a_program_takes_as_long_as_the_wire_says() {
+fn a_program_packet_has_the_delay_of_its_link() {
     let mut stage = Stage::default();
     stage.planned.push_back((at_ms(10), 0, packet(0, 1, 1250, 0)));
     stage.planned.push_back((at_ms(10), 0, packet(0, 1, 1250, 0)));
@@ -349,7 +349,7 @@ fn lateness_is_measured_and_does_not_add_up() {
 }
 
 #[test]
-fn while_the_loop_rests_packets_of_programs_wait_and_that_counts() {
+fn packets_that_wait_for_the_loop_count_as_late() {
     let rests = Duration::from_micros(400);
     let mut stage = Stage { rests, ..Stage::default() };
     stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
@@ -359,7 +359,7 @@ fn while_the_loop_rests_packets_of_programs_wait_and_that_counts() {
 }
 
 #[test]
-fn a_full_queue_drops_and_forgets_the_bytes() {
+fn a_full_queue_drops_packets_and_releases_their_payloads() {
     let mut stage = Stage::default();
     stage.planned.extend((0..8).map(|_| (at_ms(1), 0, packet(0, 1, 1250, 0))));
     let (mut world, accuracy) = play(&wire_between(3), &mut stage);
@@ -370,7 +370,7 @@ fn a_full_queue_drops_and_forgets_the_bytes() {
 }
 
 #[test]
-fn a_mark_of_the_network_is_in_the_packet_of_the_program() {
+fn a_mark_in_the_network_is_set_in_the_ip_header() {
     let mut blueprint = wire_between(10);
     let LinkSpec { forward, .. } = &mut blueprint.links[0];
     forward.queue.mark_above = Some(0);
@@ -385,7 +385,7 @@ fn a_mark_of_the_network_is_in_the_packet_of_the_program() {
 }
 
 #[test]
-fn what_belongs_to_no_flow_is_counted_and_dropped() {
+fn packets_without_a_flow_are_counted_and_dropped() {
     let mut other_net = packet(0, 1, 100, 0);
     other_net[16] = 192;
     let mut forged = packet(1, 0, 100, 0);
@@ -399,7 +399,7 @@ fn what_belongs_to_no_flow_is_counted_and_dropped() {
 }
 
 #[test]
-fn programs_begin_and_end_when_the_scenario_says_and_what_they_tell_is_in_the_tables() {
+fn programs_follow_the_scenario_and_their_progress_is_in_the_tables() {
     let mut blueprint = wire_between(10);
     (blueprint.flows[0].start, blueprint.flows[0].stop) = (at_ms(30), at_ms(80));
     blueprint.record.every = Duration::from_millis(50);
@@ -429,7 +429,7 @@ fn programs_begin_and_end_when_the_scenario_says_and_what_they_tell_is_in_the_ta
 }
 
 #[test]
-fn a_device_that_takes_nothing_is_an_overrun() {
+fn a_packet_rejected_by_its_device_is_an_overrun() {
     let mut stage = Stage { refuses: true, ..Stage::default() };
     stage.planned.push_back((at_ms(1), 0, packet(0, 1, 1250, 0)));
     let (_, accuracy) = play(&wire_between(10), &mut stage);
@@ -438,7 +438,7 @@ fn a_device_that_takes_nothing_is_an_overrun() {
 }
 
 #[test]
-fn machines_inside_do_not_see_that_the_loop_is_late() {
+fn simulated_state_machines_do_not_observe_a_late_loop() {
     let mut net = Blueprint::new(Duration::from_millis(200));
     let (a, b) = (net.node("a"), net.node("b"));
     net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 20));
@@ -456,7 +456,7 @@ fn machines_inside_do_not_see_that_the_loop_is_late() {
 }
 
 #[test]
-fn a_run_ends_when_it_is_told_to() {
+fn a_run_ends_when_control_stops_it() {
     let control = Control::default();
     control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let blueprint = wire_between(10);

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_who_made_it() {
+    fn a_namespace_name_contains_its_process() {
         assert_eq!(owner("thalweg-12-345-0-left-1"), Some((12, 345)));
         assert_eq!(owner("thalweg-12-left1"), None);
         assert_eq!(owner("blue"), None);

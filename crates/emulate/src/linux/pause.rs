@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_may_look_at_any_time_and_is_not_preferred_never_rests() {
+    fn without_a_poll_interval_and_priority_the_loop_does_not_pause() {
         let mut pause = Pause::new(Duration::ZERO, false);
         assert_eq!(pause.due(at_us(1_000_000), || us(1_000_000)), Duration::ZERO);
     }
 
     #[test]
-    fn it_rests_for_what_is_left_of_the_poll_interval() {
+    fn the_pause_is_the_rest_of_the_poll_interval() {
         let mut pause = Pause::new(us(200), false);
         pause.woken(at_us(1000));
         assert_eq!(pause.due(at_us(1050), Duration::default), us(150));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preferred_loop_sleeps_a_twelfth_of_its_time() {
+    fn a_loop_with_priority_sleeps_a_twelfth_of_the_time() {
         let found = share(10, 0);
         assert!((0.08..0.09).contains(&found), "{found}");
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn however_long_it_was_awake_it_sleeps_for_half_a_millisecond() {
+    fn the_sleep_of_a_loop_with_priority_is_at_most_half_a_millisecond() {
         let mut pause = Pause::new(Duration::ZERO, true);
         assert_eq!(pause.due(at_us(100_000), || us(100_000)), MAX);
     }

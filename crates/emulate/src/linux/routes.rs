@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_route_is_what_the_kernel_reads() {
+    fn a_route_message_has_the_layout_of_netlink() {
         let metrics = Metrics { initial_window: 3, quick_ack: 1, ..Metrics::default() };
         let message = route(7, (Ipv4Addr::new(10, 0, 0, 2), 32), &metrics);
         let mut bytes = vec![0; message.buffer_len()];
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_an_error_number() {
+    fn a_netlink_answer_is_an_error_number() {
         const ANSWER: u16 = 2;
         const NEW_ROUTE: u16 = 24;
         let answer = |kind: u16, number: i32| {

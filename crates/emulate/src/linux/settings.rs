@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scenario_leaves_open_is_left_to_the_kernel() {
+    fn settings_without_a_value_keep_the_kernels_default() {
         let told = told(&[Config::default(), Config::default()]).expect("nothing is wanted");
         assert_eq!(told.tunings, [Tuning::default(); 2]);
         assert!(told.routes.is_empty());
     }
 
     #[test]
-    fn senders_and_receivers_are_told_by_their_own_routes() {
+    fn settings_of_senders_and_receivers_are_metrics_of_their_routes() {
         let wanted = Config {
             initial_window: 3,
             min_rto: Duration::from_millis(500),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_cannot_be_told_is_refused_by_name() {
+    fn settings_that_linux_lacks_are_refused_by_name() {
         let other = Config { limited_transmit: false, ..Config::default() };
         let message = told(&[Config::default(), other]).expect_err("there is no such setting");
         assert!(message.starts_with("flow `f1`") && message.contains("`tcp.limited_transmit`"), "{message}");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn two_flows_of_one_namespace_cannot_want_different_things() {
+    fn flows_of_one_namespace_with_different_settings_are_refused() {
         let message = told(&[Config::default(), Config { sack: false, ..Config::default() }]);
         let message = message.expect_err("a namespace has one setting");
         assert!(

@@ -127,7 +127,7 @@ fn controller(outcome: &Outcome, what: contract::Count) -> u64 {
 }
 
 #[test]
-fn calibrated_a_dumbbell_is_full_steady_fair_and_loses_nothing() {
+fn calibrated_a_dumbbell_is_fully_used_stable_fair_and_lossless() {
     // model: 9.75 Mbit/s, 65.0 ms, 1.93 and 1.91 ms, 1.000, 0; paper: 1.88 ms each, 1.00, 0
     let outcome = one("calibrated");
     show("1 calibrated", &outcome, &["c1", "c2"]);
@@ -143,7 +143,7 @@ fn calibrated_a_dumbbell_is_full_steady_fair_and_loses_nothing() {
 }
 
 #[test]
-fn literally_a_dumbbell_swings_and_loses() {
+fn literal_a_dumbbell_oscillates_and_has_losses() {
     // model: 9.8 Mbit/s, about 500 ms, about 158 ms, about 1900 lost
     let outcome = one("literal");
     show("1 literal", &outcome, &["c1", "c2"]);
@@ -167,7 +167,7 @@ fn calibrated_the_prefix_moves_once_at_one_second() {
 }
 
 #[test]
-fn literally_the_prefix_goes_to_and_fro() {
+fn literal_the_prefix_oscillates_between_links() {
     // model: each half second or so, 9.2 Mbit/s, about 570 ms
     let outcome = two("literal", "");
     show("2 literal", &outcome, &["c1"]);
@@ -176,7 +176,7 @@ fn literally_the_prefix_goes_to_and_fro() {
 }
 
 #[test]
-fn calibrated_three_prefixes_take_two_moves_to_rest_whatever_the_seed() {
+fn calibrated_three_prefixes_settle_after_two_moves_for_every_seed() {
     // model: at 2.5 s and 3.0 to 4.0 s, 17.1 to 17.5 Mbit/s, 0.85 to 0.93, 47 ms alone and 72 to 78 ms for the two that share
     for seed in 1..=6 {
         let outcome = three("calibrated", seed);
@@ -193,7 +193,7 @@ fn calibrated_three_prefixes_take_two_moves_to_rest_whatever_the_seed() {
 }
 
 #[test]
-fn literally_three_prefixes_never_rest() {
+fn literal_three_prefixes_do_not_settle() {
     // model: 15.7 to 18.8 Mbit/s, delays with standard deviations of hundreds of milliseconds
     let outcome = three("literal", 1);
     show("3 literal", &outcome, &["c1", "c2", "c3"]);
@@ -221,7 +221,7 @@ fn a_controller_that_dies_leaves_the_last_path_and_the_traffic() {
 }
 
 #[test]
-fn lost_and_late_control_messages_delay_the_move_and_make_nothing_swing() {
+fn lost_and_late_control_messages_delay_the_move_without_oscillation() {
     let text = scenario(TWO_WAYS, &[("c1", "\"p1\", \"p2\"", 0)], "calibrated", 1, "");
     let with = |link: &str| run(&text.replace("[sdn]\n", &format!("[sdn]\nlink = {{ {link} }}\n")));
     for link in ["loss = 0.3", "delay = \"100 ms\"", "loss = 0.2, delay = \"200 ms\""] {
@@ -234,7 +234,7 @@ fn lost_and_late_control_messages_delay_the_move_and_make_nothing_swing() {
 }
 
 #[test]
-fn the_controller_works_no_more_at_twice_the_rates() {
+fn the_controller_sends_no_more_messages_at_twice_the_rates() {
     // statuses are per port and period: 10 ports, 19 periods with a report that arrives; each node counts at most four operations for each
     let outcome = one("calibrated");
     assert_eq!(controller(&outcome, contract::Count::Statuses), 10 * 39);

@@ -58,7 +58,7 @@ stop = "8 s"
 }
 
 #[test]
-fn every_scheme_moves_data_and_lets_the_network_drain() {
+fn every_scheme_delivers_data_and_the_network_drains() {
     for entry in between_hosts() {
         let name = entry.scheme.name;
         let sends = match entry.build {
@@ -79,7 +79,7 @@ fn every_scheme_moves_data_and_lets_the_network_drain() {
 }
 
 #[test]
-fn equal_seeds_give_equal_traces_and_other_flows_are_not_shifted() {
+fn equal_seeds_give_equal_traces_and_other_flows_keep_their_draws() {
     let mut others = Vec::new();
     for entry in between_hosts() {
         let name = entry.scheme.name;

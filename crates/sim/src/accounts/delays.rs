@@ -98,7 +98,7 @@ mod tests {
         /// The error is half a bin, 1/128 of the distance from the base, for each base that there was; each base is a quarter below the one
         /// before.
         #[test]
-        fn delays_come_back_as_they_were(
+        fn delays_are_read_back_unchanged(
             base_us in 1u64..100_000,
             waits_us in proptest::collection::vec(0u64..1_000_000, 1..200),
         ) {

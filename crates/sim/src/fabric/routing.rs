@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn two_nodes_reach_each_other() {
+    fn two_nodes_have_routes_to_each_other() {
         let routes = Routes::new(2, &edges(&[(0, 1, 1)]), Metric::Delay, &[], all(2));
         assert_eq!([next(&routes, 0, 1), next(&routes, 1, 0)], [Some(0), Some(1)]);
     }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_at_one_leaf_leaves_its_neighbours_alone() {
+    fn a_pinned_route_of_one_leaf_does_not_change_those_of_its_neighbours() {
         // hosts 3 and 4 behind router 2; routers 0, 1, 2 in a triangle
         let edges = edges(&[(0, 1, 1), (1, 2, 1), (0, 2, 1), (2, 3, 1), (2, 4, 1)]);
         let pin = RouteSpec { at: NodeId(0), to: NodeId(3), via: NodeId(1) };

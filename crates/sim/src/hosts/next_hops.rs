@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_would_come_back_is_none() {
+    fn a_path_back_through_the_node_is_no_next_hop() {
         // 0 – 1 – 2, the producer at 2: from 1 nothing leads there by way of 0
         let edges = edges(&[(0, 1, 5), (1, 2, 7)]);
         let spec = spec(3, &[(2, 1)]);

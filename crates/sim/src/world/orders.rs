@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_loses_its_memory_loses_orders_of_queues_and_caps_too() {
+    fn a_reset_node_loses_orders_of_queues_and_rate_limits() {
         let mut world = world();
         let limit = |world: &mut World| world.fabric.view(PortId(0), Time::ZERO).limit.packets;
         order(&mut world, 1, Order::Queue { port: PortId(0), limit: 20, mark_above: 5 });

@@ -68,7 +68,7 @@ fn an_on_off_source_keeps_its_rate_over_on_times() {
 }
 
 #[test]
-fn random_spells_keep_their_share_of_time() {
+fn random_on_and_off_times_have_their_share() {
     let (mean_on, mean_off) = (Duration::from_millis(500), Duration::from_millis(1500));
     for (on, off, tolerance) in [
         (Spell::Exponential(mean_on), Spell::Exponential(mean_off), 0.05),
@@ -108,7 +108,7 @@ fn a_sink_counts_what_is_missing_between_what_arrives() {
 
 proptest! {
     #[test]
-    fn any_source_moves_forward_in_time(
+    fn no_source_sends_into_the_past(
         rate in prop_oneof![Just(0u64), 1u64..1_000, 1_000u64..10_000_000_000, Just(u64::MAX)],
         on_ms in 0u64..50,
         off_ms in prop_oneof![0u64..50, Just(u64::MAX / 1_000_000)],

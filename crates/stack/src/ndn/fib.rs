@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn next_hops_stand_in_the_order_of_cost_and_numbers_stay() {
+    fn next_hops_are_ordered_by_cost_and_keep_their_numbers() {
         let mut names = Names::new();
         let [a, b] = ["/a", "/b"].map(|text| names.intern(text));
         let mut fib = Fib::new();
@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_finds_what_a_search_through_all_prefixes_finds(
+        fn lookups_equal_a_search_of_all_prefixes(
             known in prop::collection::vec(prop::collection::vec(0u8..3, 0..5), 0..30),
             asked in prop::collection::vec(prop::collection::vec(0u8..3, 0..7), 1..30),
         ) {

@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_knows_the_latest_and_nothing_that_is_long_gone(
+        fn recent_nonces_are_known_and_old_ones_removed(
             size in 0u32..12,
             added in prop::collection::vec((0u64..4, 0u32..6), 1..200),
         ) {

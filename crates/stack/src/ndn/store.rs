@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_stays_under_lru_and_goes_in_turn_under_fifo() {
+    fn lru_keeps_requested_data_and_fifo_evicts_in_order() {
         for (policy, left) in [(Policy::Lru, [0, 2, 3]), (Policy::Fifo, [1, 2, 3])] {
             let mut store = store(policy, 3);
             (0..3).for_each(|segment| store.keep(data(segment), 1100));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_of_nothing_keeps_nothing() {
+    fn a_store_of_size_zero_keeps_nothing() {
         for mut store in [store(Policy::None, 10), store(Policy::Lru, 0)] {
             store.keep(data(0), 1100);
             assert!(store.find(data(0).name).is_none() && store.is_empty() && !store.is_on());
@@ -173,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_what_a_plain_list_holds(
+        fn the_store_equals_a_plain_list(
             lru in any::<bool>(),
             size in 1u32..6,
             ops in prop::collection::vec((0u32..10, 0u64..10), 1..200),

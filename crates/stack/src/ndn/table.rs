@@ -252,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map(ops in prop::collection::vec(op(), 1..400)) {
+        fn the_table_equals_a_plain_map(ops in prop::collection::vec(op(), 1..400)) {
             let (mut table, mut model) = (Table::new(), BTreeMap::new());
             for op in ops {
                 match op {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_segments_that_moves_on_for_ever_does_not_make_it_grow() {
+    fn a_moving_window_of_segments_does_not_grow_the_table() {
         let mut table = Table::new();
         for segment in 0..100_000u64 {
             table.insert(segment, (segment % 1000) as u32);

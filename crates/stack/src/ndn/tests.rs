@@ -255,7 +255,7 @@ fn interests_for_the_same_name_wait_together_and_each_downstream_gets_the_data()
 }
 
 #[test]
-fn data_that_nobody_waits_for_is_dropped() {
+fn unsolicited_data_is_dropped() {
     let mut node = plain(&Config { store: Store { policy: Policy::Lru, size: 10 }, ..Config::default() });
     assert!(node.take(1, data(0)).is_empty());
     assert_eq!((node.count(Tally::Unsolicited), node.machine.counters().stored), (1, 0));
@@ -298,7 +298,7 @@ fn a_nonce_is_known_after_its_entry_has_ended() {
 }
 
 #[test]
-fn the_list_of_dead_nonces_is_as_long_as_it_says() {
+fn the_dead_nonce_list_has_its_configured_length() {
     let mut node = plain(&Config { dead_nonces: 2, ..Config::default() });
     for segment in 0..3 {
         node.take(0, interest(segment, 40 + segment as u32));
@@ -311,7 +311,7 @@ fn the_list_of_dead_nonces_is_as_long_as_it_says() {
 }
 
 #[test]
-fn an_interest_expires_after_its_lifetime_and_late_data_finds_nobody() {
+fn an_interest_expires_after_its_lifetime_and_late_data_is_unsolicited() {
     let mut node = plain(&Config::default());
     node.take(3, interest(0, 11));
     assert_eq!(node.machine.wake(), at(2000));
@@ -324,7 +324,7 @@ fn an_interest_expires_after_its_lifetime_and_late_data_finds_nobody() {
 }
 
 #[test]
-fn each_downstream_waits_as_long_as_it_said() {
+fn each_downstream_waits_for_its_own_lifetime() {
     let mut node = plain(&Config::default());
     let short = |segment, nonce| {
         packet(nonce, Header::Interest(Interest { name: name(segment), nonce, lifetime_ms: 100 }))
@@ -341,7 +341,7 @@ fn each_downstream_waits_as_long_as_it_said() {
 }
 
 #[test]
-fn the_content_store_answers_before_anybody_is_asked() {
+fn the_content_store_answers_before_the_strategy() {
     let mut node = plain(&Config { store: Store { policy: Policy::Lru, size: 10 }, ..Config::default() });
     node.take(3, interest(0, 11));
     node.take(1, data(0));
@@ -380,7 +380,7 @@ fn the_longest_prefix_decides_and_without_one_the_interest_is_refused() {
 }
 
 #[test]
-fn a_refusal_goes_down_when_all_who_were_asked_have_refused() {
+fn a_nack_is_sent_downstream_when_all_upstreams_sent_one() {
     let mut node = plain(&Config::default());
     node.take(0, interest(0, 11));
     node.take(3, interest(0, 12));
@@ -413,7 +413,7 @@ fn the_least_severe_of_several_reasons_goes_down() {
 }
 
 #[test]
-fn faces_know_how_much_they_have_yet_to_answer() {
+fn faces_count_their_pending_interests() {
     /// Records the pending Interests of each face.
     struct Watch(Vec<u32>);
     impl Strategy for Watch {
@@ -581,7 +581,7 @@ fn a_round_trip_is_not_measured_where_the_interest_was_sent_again() {
 }
 
 #[test]
-fn what_a_link_part_refuses_the_strategy_answers_and_what_it_drops_expires() {
+fn a_refusal_of_a_link_part_reaches_the_strategy_and_a_drop_expires() {
     let mut node = shaped(Law::default());
     assert_eq!(reasons(&node.take(0, interest(REFUSE, 11))), [(0, NackReason::Congestion)]);
     assert!(node.machine.pit().is_empty());
@@ -596,7 +596,7 @@ fn what_a_link_part_refuses_the_strategy_answers_and_what_it_drops_expires() {
 }
 
 #[test]
-fn what_waits_in_a_lane_goes_in_turn_unless_it_has_been_answered() {
+fn a_lane_releases_interests_in_order_except_satisfied_ones() {
     let mut node = shaped(Law::default());
     for segment in HOLD..HOLD + 3 {
         assert!(node.take(0, interest(segment, segment as u32)).is_empty());
@@ -614,7 +614,7 @@ fn what_waits_in_a_lane_goes_in_turn_unless_it_has_been_answered() {
 }
 
 #[test]
-fn what_a_lane_refuses_goes_down_as_a_refusal() {
+fn an_interest_refused_by_a_lane_returns_a_nack() {
     let mut node = shaped(Law { refuse: true, ..Law::default() });
     node.take(0, interest(HOLD, 11));
     node.take(3, interest(HOLD, 12));

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_not_made_up_for() {
+    fn an_idle_time_gives_no_burst() {
         let mut pacer = Pacer::default();
         pacer.charge(Bytes::new(1000), Rate::from_mbps(8), Time::ZERO);
         let later = Time::from_nanos(5_000_000);

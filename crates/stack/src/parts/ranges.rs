@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_spans_others_swallows_them() {
+    fn a_range_that_covers_others_replaces_them() {
         let mut ranges = Ranges::new();
         for start in [10, 30, 50, 70] {
             ranges.insert(start, start + 5);
@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_hold_what_a_set_of_bytes_holds(steps in prop::collection::vec((0u64..60, 1u64..12, any::<bool>()), 0..60)) {
+        fn ranges_equal_a_set_of_bytes(steps in prop::collection::vec((0u64..60, 1u64..12, any::<bool>()), 0..60)) {
             let mut ranges = Ranges::new();
             let mut bytes = std::collections::BTreeSet::new();
             for (start, len, add) in steps {

@@ -170,7 +170,7 @@ fn a_queue_of_no_more_than_a_packet_is_never_dropped_from() {
 }
 
 #[test]
-fn packets_that_understand_marks_are_marked_at_the_same_times() {
+fn ecn_capable_packets_are_marked_at_the_same_times() {
     let mut link = Link::new(Params::default());
     link.ecn = Ecn::Capable;
     link.crowd(20, 500);
@@ -183,7 +183,7 @@ fn packets_that_understand_marks_are_marked_at_the_same_times() {
 }
 
 #[test]
-fn a_great_backlog_is_due_for_several_drops_at_once() {
+fn a_large_backlog_has_several_drops_at_once() {
     let mut link = Link::new(Params::default());
     link.crowd(20, 206);
     assert_eq!(link.dropped, [105, 205]);
@@ -196,7 +196,7 @@ fn a_great_backlog_is_due_for_several_drops_at_once() {
 }
 
 #[test]
-fn marks_of_a_great_backlog_go_to_one_packet_after_the_other() {
+fn marks_of_a_large_backlog_go_to_consecutive_packets() {
     let mut link = Link::new(Params::default());
     link.ecn = Ecn::Capable;
     link.crowd(20, 206);
@@ -209,7 +209,7 @@ fn marks_of_a_great_backlog_go_to_one_packet_after_the_other() {
 }
 
 #[test]
-fn what_does_not_fit_is_dropped_as_it_comes() {
+fn arrivals_at_a_full_queue_are_dropped() {
     let mut link = Link::new(Params::default());
     link.queue.limit.packets = 3;
     let verdicts: Vec<Verdict> = (0..4).map(|_| link.offer(1000)).collect();

@@ -82,7 +82,7 @@ fn the_average_follows_the_length_before_each_arrival() {
 }
 
 #[test]
-fn an_idle_link_forgets_as_if_it_had_sent_packets() {
+fn the_average_decays_on_an_idle_link_as_if_packets_were_sent() {
     let mut link = Link::new(&Params { weight: 0.01, min_th: 1e6, max_th: 1e6, ..Params::default() });
     link.offer(1000);
     assert!(link.serve().is_some() && link.serve().is_none());
@@ -170,7 +170,7 @@ fn nothing_is_dropped_below_the_threshold_and_everything_far_above() {
 }
 
 #[test]
-fn packets_that_understand_marks_are_marked_by_chance_and_dropped_for_certain() {
+fn ecn_capable_packets_are_marked_at_random_and_dropped_above_the_maximum() {
     let chosen = |params: &Params, average: f64, ecn: Ecn| {
         let mut link = Link::new(params);
         link.queue.average = fixed(average);
@@ -189,7 +189,7 @@ fn packets_that_understand_marks_are_marked_by_chance_and_dropped_for_certain() 
 }
 
 #[test]
-fn what_does_not_fit_is_dropped_and_the_count_begins_anew() {
+fn a_drop_at_a_full_queue_resets_the_count() {
     let mut link = Link::new(&still(|_| {}));
     link.queue.average = fixed(10.0);
     link.queue.set_limit(QueueLimit { packets: 2, bytes: Bytes::UNLIMITED, mark_above: u32::MAX });
@@ -205,7 +205,7 @@ fn what_does_not_fit_is_dropped_and_the_count_begins_anew() {
 }
 
 #[test]
-fn powers_of_shares_lose_no_more_than_their_rounding() {
+fn powers_in_fixed_point_have_the_error_of_rounding() {
     for (share, exponent) in [(0.998, 1u64), (0.998, 1000), (0.999_999, 1_000_000), (0.5, 40)] {
         let computed = power((share * WHOLE as f64) as u64, exponent) as f64 / WHOLE as f64;
         let expected = math::pow(share, exponent as f64);

@@ -276,7 +276,7 @@ fn start(bench: &mut Bench, controller: &mut Controller<Caps>) {
 }
 
 #[test]
-fn what_is_not_acknowledged_is_repeated_after_twice_as_long_each_time() {
+fn unacknowledged_orders_are_repeated_with_exponential_backoff() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
@@ -298,7 +298,7 @@ fn what_is_not_acknowledged_is_repeated_after_twice_as_long_each_time() {
 }
 
 #[test]
-fn an_order_about_the_same_takes_the_place_of_one_that_is_under_way() {
+fn a_new_order_replaces_a_pending_one_for_the_same_subject() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
@@ -338,7 +338,7 @@ fn a_later_controller_orders_with_larger_numbers_and_learns_what_is_in_force() {
 }
 
 #[test]
-fn late_statuses_are_ignored_and_others_tell_what_links_carry() {
+fn late_statuses_are_ignored_and_others_update_the_loads() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
@@ -364,7 +364,7 @@ fn late_statuses_are_ignored_and_others_tell_what_links_carry() {
 }
 
 #[test]
-fn ages_are_told_across_clocks_that_are_off() {
+fn ages_are_right_across_clocks_with_an_offset() {
     let mut bench = Bench::new();
     let mut controller = controller();
     bench.now = at(5000);
@@ -384,7 +384,7 @@ fn ages_are_told_across_clocks_that_are_off() {
 }
 
 #[test]
-fn a_clock_that_drifts_is_followed_and_a_way_that_gets_longer_is_not_taken_for_one() {
+fn a_drifting_clock_is_tracked_and_a_longer_path_is_not_taken_for_drift() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_and_packets_given_up_are_old() {
+    fn duplicates_and_packets_declared_lost_are_old() {
         let mut gaps = Gaps::new(1);
         let mut place = |seq| gaps.arrived(seq, |_, _| {});
         assert_eq!(

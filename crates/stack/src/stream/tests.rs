@@ -231,7 +231,7 @@ impl SenderLaw for Tokens {
 }
 
 #[test]
-fn a_law_of_tokens_sends_bursts_at_once_and_no_packet_more() {
+fn a_window_without_a_rate_is_sent_in_one_burst() {
     let mut bench = Bench::new(1);
     let mut sender = Sender::new(&Config { jitter: 0.01, ..exact(1000) }, Tokens(3), OTHER.into());
     bench.now = at(5);
@@ -247,7 +247,7 @@ fn a_law_of_tokens_sends_bursts_at_once_and_no_packet_more() {
 }
 
 #[test]
-fn the_law_hears_of_start_timer_mode_and_feedback() {
+fn the_controller_receives_start_timer_mode_and_feedback() {
     let mut bench = Bench::new(1);
     let mut sender =
         Sender::new(&exact(1000), Told { alarm: at(7), ..told(Rate::from_bps(1)) }, OTHER.into());
@@ -264,7 +264,7 @@ fn the_law_hears_of_start_timer_mode_and_feedback() {
 }
 
 #[test]
-fn what_is_not_feedback_of_the_flow_is_ignored_and_counted() {
+fn packets_that_are_no_feedback_of_the_flow_are_ignored_and_counted() {
     let mut bench = Bench::new(1);
     let mut sender = Sender::new(&exact(1000), told(Rate::from_bps(1)), OTHER.into());
     bench.give(&mut sender, Input::Start);
@@ -276,7 +276,7 @@ fn what_is_not_feedback_of_the_flow_is_ignored_and_counted() {
 
 /// 1000 bytes at 1 Mbit/s: a packet each 8 ms.
 #[test]
-fn an_application_that_has_nothing_holds_the_stream_and_the_law_is_told_once() {
+fn without_data_the_stream_pauses_and_the_controller_is_notified_once() {
     let mut bench = Bench::new(1);
     let mut sender = Sender::new(&exact(1000), told(Rate::from_mbps(1)), OTHER.into());
     let wait = |sender: &mut Sender<Told>, bench: &mut Bench, until| {
@@ -353,7 +353,7 @@ fn the_first_packet_after_joining_is_the_one_expected() {
 }
 
 #[test]
-fn a_gap_is_told_before_the_packet_that_reveals_it() {
+fn a_gap_is_reported_before_the_packet_that_reveals_it() {
     let (heard, bench) = receive(1, &[0, 3, 4]);
     assert_eq!(heard, ["start", "data 0", "lost 1+2 before 3", "data 3", "data 4"]);
     assert_eq!(bench.meter.count(Count::Missing), 2);
@@ -361,7 +361,7 @@ fn a_gap_is_told_before_the_packet_that_reveals_it() {
 }
 
 #[test]
-fn copies_and_packets_given_up_are_dropped_in_silence() {
+fn duplicates_and_packets_declared_lost_are_ignored() {
     let (heard, bench) = receive(1, &[0, 2, 2, 1, 3]);
     assert_eq!(heard, ["start", "data 0", "lost 1+1 before 2", "data 2", "data 3"]);
     assert_eq!(bench.meter.goodput_bytes, 3000);
@@ -387,7 +387,7 @@ fn three_later_packets_are_waited_for_where_the_scheme_says_so() {
 }
 
 #[test]
-fn every_answer_is_one_feedback_packet() {
+fn every_report_is_one_feedback_packet() {
     let mut bench = Bench::new(1);
     let config = Config { feedback: Bytes::new(60), ..Config::default() };
     let mut receiver =
@@ -424,7 +424,7 @@ fn marks_are_counted_and_foreign_packets_ignored() {
 }
 
 #[test]
-fn a_receiver_that_leaves_may_speak_once_more() {
+fn a_leaving_receiver_may_send_a_last_report() {
     let mut bench = Bench::new(1);
     let mut receiver = Receiver::new(&Config::default(), Diary::default(), OTHER);
     bench.give(&mut receiver, Input::Stop);

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_vary_as_much_as_is_said_around_their_mean() {
+    fn sizes_have_their_mean_and_deviation() {
         let rate = Rate::from_mbps(1);
         for variation in [0.1, 0.5] {
             let pattern = vec![FrameType::Predicted];
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_played_as_it_stands_once_or_again_and_scaled() {
+    fn a_trace_is_played_once_repeated_or_scaled() {
         let trace = |rate, repeat| {
             let sizes: Arc<[u32]> = Arc::from([9000, 1000, 2000]);
             video(Frames::Trace { file: "t".to_owned(), sizes, types: Arc::from([]), rate, repeat })

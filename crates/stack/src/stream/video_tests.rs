@@ -83,7 +83,7 @@ fn sent(video: Video, kbps: u64, end: u64) -> (Vec<(u64, u64, u32)>, Bench, u32)
 }
 
 #[test]
-fn frames_leave_at_the_laws_rate_when_they_are_there() {
+fn available_frames_are_sent_at_the_controllers_rate() {
     let (packets, _, idle) = sent(video(), 8000, 79);
     let times: Vec<u64> = packets.iter().map(|packet| packet.0).collect();
     assert_eq!(times, [0, 1, 2, 3, 4, 40, 41, 42, 43, 44]);
@@ -107,7 +107,7 @@ fn the_last_packet_of_a_frame_is_as_small_as_what_is_left() {
 }
 
 #[test]
-fn a_slow_stream_lets_frames_wait_and_drops_none_unless_told_to() {
+fn a_slow_stream_queues_frames_and_drops_them_only_if_configured() {
     let frames = |video: Video| {
         let (packets, bench, _) = sent(video, 400, 499);
         let mut frames: Vec<u32> = packets.iter().map(|packet| packet.2).collect();
@@ -291,7 +291,7 @@ fn a_frame_that_is_lost_is_passed_over_without_a_stall() {
 }
 
 #[test]
-fn a_frame_that_becomes_whole_after_it_was_due_is_late() {
+fn a_frame_completed_after_its_deadline_is_late() {
     let mut screen = Screen::new(player(80, 80));
     for (millis, frame) in [(0, 0), (40, 1), (110, 3), (150, 4)] {
         screen.frame(millis, frame);
@@ -302,7 +302,7 @@ fn a_frame_that_becomes_whole_after_it_was_due_is_late() {
 }
 
 #[test]
-fn a_player_that_does_not_wait_goes_on_without_what_is_not_there() {
+fn a_player_without_stalls_skips_missing_frames() {
     let mut screen = Screen::new(Player { waits: false, ..player(80, 80) });
     screen.frame(0, 0);
     screen.frame(40, 1);
@@ -332,7 +332,7 @@ fn twelve(pattern: &str, depends: Depends, lost: &[u32]) -> [u64; 3] {
 
 /// Groups of four: of the second one the I frame, number 4, is lost, and 5, 6 and 7 cannot be shown.
 #[test]
-fn without_its_i_frame_a_group_is_spoiled() {
+fn without_its_i_frame_a_group_is_undecodable() {
     assert_eq!(twelve("IBBP", Depends::Intra, &[4]), [8, 1, 3]);
     assert_eq!(twelve("IBBP", Depends::References, &[4]), [8, 1, 3]);
     assert_eq!(twelve("IBBP", Depends::Nothing, &[4]), [11, 1, 0]);
@@ -342,7 +342,7 @@ fn without_its_i_frame_a_group_is_spoiled() {
 
 /// In IPBPBP the P frame 1 is lost: 2 to 5 depend on it. No frame depends on a B frame.
 #[test]
-fn a_lost_p_frame_spoils_what_is_predicted_from_it() {
+fn frames_predicted_from_a_lost_p_frame_are_undecodable() {
     assert_eq!(twelve("IPBPBP", Depends::References, &[1]), [7, 1, 4]);
     assert_eq!(twelve("IPBPBP", Depends::References, &[2]), [11, 1, 0]);
     assert_eq!(twelve("IPBPBP", Depends::Intra, &[1]), [11, 1, 0]);
@@ -357,7 +357,7 @@ fn nothing_is_shown_before_the_first_i_frame() {
 
 /// An outage from frame 2 to 9 has stalled playback; the I frame 8 is lost, so that 10 and 11 are spoiled as well, and 12 is an I frame.
 #[test]
-fn a_gap_behind_which_playing_goes_on_spoils_as_lost_frames_do() {
+fn a_skipped_gap_makes_frames_undecodable_as_losses_do() {
     let pattern = "IBBP".chars().filter_map(FrameType::of).collect();
     let rate = Rate::from_kbps(200);
     let frames = Frames::Groups { rate, pattern, sizes: [1.0; 3], variation: 0.0 };
@@ -422,7 +422,7 @@ fn modes_follow_the_buffer_with_two_thresholds() {
 }
 
 #[test]
-fn the_source_hears_of_the_buffer_again_and_again_and_its_law_once() {
+fn buffer_reports_reach_the_source_repeatedly_and_the_controller_once() {
     let modes = Modes { filling: "fast".to_owned(), full: "calm".to_owned(), low: ms(80), high: ms(200) };
     let player = Player { modes: Some(modes), ..player(80, 80) };
     let mut screen = Screen::new(player.clone());

@@ -53,7 +53,7 @@ fn probed(bed: &mut Bed, host: &mut Attachment, index: u8, later_us: u64) -> boo
 }
 
 #[test]
-fn a_question_is_repeated_after_twice_as_long_up_to_four_times() {
+fn requests_are_repeated_with_exponential_backoff_up_to_four_times() {
     let (mut bed, mut host) = started(false);
     let times: Vec<u64> = run(&mut bed, &mut host, 9000)
         .into_iter()
@@ -67,7 +67,7 @@ fn a_question_is_repeated_after_twice_as_long_up_to_four_times() {
 }
 
 #[test]
-fn what_is_held_is_repeated_every_refresh() {
+fn state_is_refreshed_every_period() {
     let (mut bed, mut host) = started(false);
     run(&mut bed, &mut host, 100);
     assert!(hear(&mut bed, &mut host, ACCESS, accepted()), "it is attached");
@@ -89,7 +89,7 @@ fn a_source_publishes_and_says_when_it_stops() {
 }
 
 #[test]
-fn words_that_it_does_not_wait_for_are_counted() {
+fn unexpected_signals_are_counted() {
     let other = Signal::Accepted { group: GroupId(7) };
     let (mut bed, mut host) = started(false);
     run(&mut bed, &mut host, 0);
@@ -160,7 +160,7 @@ fn a_link_without_a_rate_has_unlimited_capacity() {
 }
 
 #[test]
-fn numbers_that_no_train_has_do_no_harm() {
+fn invalid_numbers_in_packet_trains_are_ignored() {
     let (mut bed, mut host) = probing();
     for index in [255, 254, 255, 0] {
         assert!(!probed(&mut bed, &mut host, index, 100));
@@ -177,7 +177,7 @@ fn trains_of_less_than_two_are_not_asked_for() {
 }
 
 #[test]
-fn whoever_leaves_says_so_once_and_is_silent_then() {
+fn a_leaving_member_sends_one_leave_and_nothing_else() {
     for attached in [false, true] {
         let (mut bed, mut host) = started(true);
         run(&mut bed, &mut host, 100);
@@ -193,7 +193,7 @@ fn whoever_leaves_says_so_once_and_is_silent_then() {
 }
 
 #[test]
-fn a_member_hangs_from_the_router_that_accepted_last() {
+fn a_members_parent_is_the_router_that_accepted_last() {
     let (mut bed, mut host) = started(false);
     assert_eq!(host.above(), ACCESS);
     run(&mut bed, &mut host, 100);

@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_router_stands_whatever_is_said_to_it(steps in steps()) {
+    fn a_router_tolerates_random_signals(steps in steps()) {
         let row = |part| GroupPart { part, feedback: Bytes::new(40) };
         let mut router = Router::new(&config(), NRS, vec![Told::default()], vec![row(None), row(Some(0))]);
         let mut bed = Bed::new();

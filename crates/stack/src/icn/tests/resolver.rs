@@ -17,7 +17,7 @@ fn ask(bed: &mut Bed, nrs: &mut Resolver, gumgid: Eid) -> Vec<(u32, u64)> {
 }
 
 #[test]
-fn the_nearest_to_the_root_are_named_first_and_no_more_than_an_answer_holds() {
+fn an_answer_lists_the_routers_nearest_to_the_root_up_to_its_size() {
     let (mut bed, mut nrs) = (Bed::new(), Resolver::new(&config()));
     assert_eq!(ask(&mut bed, &mut nrs, NAME), []);
     for (node, cost) in [(7, 30), (5, 20), (8, 0), (6, 20)] {
@@ -34,7 +34,7 @@ fn the_nearest_to_the_root_are_named_first_and_no_more_than_an_answer_holds() {
 }
 
 #[test]
-fn what_is_not_registered_again_is_forgotten() {
+fn registrations_expire_without_refresh() {
     let (mut bed, mut nrs) = (Bed::new(), Resolver::new(&config()));
     register(&mut bed, &mut nrs, 6, 0);
     register(&mut bed, &mut nrs, 7, 10);
@@ -63,7 +63,7 @@ fn a_node_withdraws_itself_only() {
 }
 
 #[test]
-fn words_for_others_are_counted() {
+fn signals_for_others_are_counted() {
     let (mut bed, mut nrs) = (Bed::new(), Resolver::new(&config()));
     bed.hear(&mut nrs, address(3), 0, join());
     bed.handle(&mut nrs, RouterInput::Packet(&packet(address(3), Header::Feedback), PortId(0)));

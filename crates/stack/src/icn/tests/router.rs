@@ -131,7 +131,7 @@ fn one_join_goes_up_for_many_children() {
 }
 
 #[test]
-fn a_refresh_says_three_things_and_an_unanswered_one_is_repeated_sooner() {
+fn a_refresh_renews_three_states_and_is_repeated_sooner_without_an_answer() {
     let (mut bed, mut router) = joined(false, &[3]);
     let said = bed.run(&mut router, at_ms(5000));
     let signals: Vec<_> = said.iter().map(|(at, said)| (*at, said.to().0, said.signal())).collect();
@@ -188,7 +188,7 @@ fn a_child_that_leaves_takes_the_last_branch_with_it() {
 }
 
 #[test]
-fn who_leaves_while_the_join_is_on_its_way_ends_it() {
+fn a_leave_cancels_a_pending_join() {
     let (mut bed, mut router) = fresh(false);
     bed.hear(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
@@ -203,7 +203,7 @@ fn who_leaves_while_the_join_is_on_its_way_ends_it() {
 }
 
 #[test]
-fn a_child_that_says_nothing_more_is_forgotten() {
+fn a_silent_child_expires() {
     let (mut bed, mut router) = joined(false, &[3, 4]);
     for second in [5, 10, 15] {
         bed.run(&mut router, at_ms(second * 1000));
@@ -220,7 +220,7 @@ fn a_child_that_says_nothing_more_is_forgotten() {
 }
 
 #[test]
-fn a_parent_that_says_nothing_more_is_given_up() {
+fn a_silent_parent_is_abandoned() {
     let (mut bed, mut router) = joined(false, &[3]);
     for second in [5, 10, 15] {
         bed.run(&mut router, at_ms(second * 1000));
@@ -243,7 +243,7 @@ fn a_parent_that_says_nothing_more_is_given_up() {
 }
 
 #[test]
-fn what_may_hang_from_this_node_is_not_joined() {
+fn a_possible_descendant_is_not_joined() {
     // no parent since KEPT_MS; this node cost 3
     let lost = || {
         let (mut bed, mut router) = joined(false, &[3]);
@@ -302,7 +302,7 @@ fn the_root_is_joined_where_it_is_known_and_the_best_of_the_others_elsewhere() {
 }
 
 #[test]
-fn a_better_way_is_taken_from_the_next_refresh_on() {
+fn a_better_path_is_used_from_the_next_refresh() {
     let (mut bed, mut router) = fresh(false);
     bed.hear(&mut router, address(3), 3, join());
     bed.run(&mut router, Time::ZERO);
@@ -325,7 +325,7 @@ fn a_better_way_is_taken_from_the_next_refresh_on() {
 }
 
 #[test]
-fn who_accepts_becomes_the_parent_and_the_old_one_is_left() {
+fn the_accepting_router_replaces_the_old_parent() {
     let (mut bed, mut router) = joined(false, &[3, 4]);
     bed.hear(&mut router, address(8), 8, accepted());
     assert_eq!(bed.signals(), [(2, leave())]);
@@ -339,7 +339,7 @@ fn who_accepts_becomes_the_parent_and_the_old_one_is_left() {
 }
 
 #[test]
-fn a_parent_that_asks_its_child_is_parent_no_longer() {
+fn a_join_from_the_parent_ends_its_role_as_parent() {
     let (mut bed, mut router) = joined(false, &[3]);
     bed.now = at_ms(100);
     bed.hear(&mut router, address(2), 2, join());
@@ -357,7 +357,7 @@ fn a_parent_that_asks_its_child_is_parent_no_longer() {
 }
 
 #[test]
-fn joins_that_cross_make_no_circle() {
+fn crossing_joins_form_no_loop() {
     // both are on the tree: the other one is a child of this node, and this node is not to be its child
     let (mut bed, mut router) = joined(false, &[3, 4]);
     bed.hear(&mut router, address(3), 3, accepted());
@@ -428,7 +428,7 @@ fn the_sources_router_is_the_root() {
 }
 
 #[test]
-fn a_root_whose_source_says_nothing_more_steps_down() {
+fn a_root_with_a_silent_source_stops_being_root() {
     let (mut bed, mut router) = fresh(false);
     bed.hear(&mut router, SOURCE, 80, PUBLISH);
     bed.run(&mut router, at_ms(KEPT_MS - 1));
@@ -446,7 +446,7 @@ fn a_node_of_the_tree_that_becomes_its_root_leaves_its_parent() {
 }
 
 #[test]
-fn a_report_that_nothing_here_reads_goes_on_to_the_source_as_it_is() {
+fn a_report_without_a_part_is_forwarded_unchanged() {
     let (mut bed, mut router) = joined(false, &[3]);
     assert_eq!(feedback(&mut bed, &mut router, 3).len(), 0, "it is not known yet who the source is");
     assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (1, 1));
@@ -473,7 +473,7 @@ fn a_report_is_for_the_part_and_only_from_a_child() {
 }
 
 #[test]
-fn a_part_speaks_to_the_parent_and_to_the_source() {
+fn a_part_sends_to_the_parent_and_to_the_source() {
     let (mut bed, mut router) = joined(true, &[3]);
     let word = |group, target, label| GroupMessage { group, target, label: Label([label; 4]) };
     let words = [
@@ -508,7 +508,7 @@ fn a_part_speaks_to_the_parent_and_to_the_source() {
 }
 
 #[test]
-fn probes_leave_back_to_back_for_whoever_asked() {
+fn probes_are_sent_back_to_back_to_the_requester() {
     let (mut bed, mut router) = fresh(false);
     bed.hear(&mut router, address(3), 3, Signal::Probe { group: G, packets: 3 });
     let said = bed.said();
@@ -520,7 +520,7 @@ fn probes_leave_back_to_back_for_whoever_asked() {
 }
 
 #[test]
-fn only_joins_are_taken_that_are_for_somebody_else() {
+fn only_joins_in_transit_are_intercepted() {
     let (_, router) = fresh(false);
     let takes = |header| router.takes(&Packet { to: address(7).into(), ..packet(address(3), header) });
     assert!(takes(Header::Signal(join())));
@@ -533,7 +533,7 @@ fn only_joins_are_taken_that_are_for_somebody_else() {
 }
 
 #[test]
-fn groups_that_nobody_has_are_ignored() {
+fn unknown_groups_are_ignored() {
     for number in [1, 2, u32::MAX] {
         let (mut bed, mut router) = joined(true, &[3]);
         let (group, gumgid) = (GroupId(number), Eid::of("nobody's"));

@@ -133,7 +133,7 @@ mod tests {
 
     /// Batches of two every second: 0 and 1 at the start, 2 and 3 after one second, and after 3.5 s those of 2 s and 3 s together.
     #[test]
-    fn batches_become_wanted_in_their_time() {
+    fn batches_are_requested_at_their_times() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
         let every = Duration::from_secs(1);
         let (mut all, mut random) = requests(Pattern::Batches { size: 2, every }, Bytes::UNLIMITED);

@@ -156,7 +156,7 @@ fn a_full_window_of_one_source_leaves_the_others_open() {
 
 /// The first far Interest is never answered: of the far segments 64 wait behind it, and then nothing is requested until its timer.
 #[test]
-fn so_many_segments_wait_for_a_window_and_no_more() {
+fn the_number_of_segments_that_wait_for_a_window_is_limited() {
     let answer = |n, segment| near_and_far(n, segment).filter(|(_, source)| *source == 0);
     let (_, sent) = run(Places::new([1, 1], by_turns), 900, answer);
     assert_eq!(sent.len() as u32, 2 + MAX_BLOCKED);
@@ -192,7 +192,7 @@ fn data_of_another_source_than_expected_change_no_window() {
 
 /// A content of two segments does not fill a window of three.
 #[test]
-fn a_window_that_is_not_filled_is_said_to_be_so() {
+fn an_unfilled_window_is_reported_as_app_limited() {
     let size = Bytes::new(2 * 1024);
     let (consumer, sent) = run_of(size, Places::new([3, 1], |_| 0), 100, |_, _| Some((10, 0)));
     assert_eq!(sent, [(0, 0), (1, 0)]);

@@ -252,7 +252,7 @@ fn a_window_holds_whole_data_packets() {
 
 /// Two in flight; the Data of a segment sent after the last round ended ends the next one.
 #[test]
-fn the_law_is_told_of_samples_flights_and_rounds() {
+fn the_controller_receives_samples_flights_and_rounds() {
     let net = Net::run(&config(), Law::window(2.0), 25.0, quick);
     let ack = |ended| Told::Ack { rtt: Some(10), in_flight: 2, marked: false, ended };
     assert_eq!(net.consumer.law.told, [ack(true), ack(false), ack(true), ack(false)]);
@@ -325,7 +325,7 @@ fn interests_are_spaced_by_the_time_of_their_data() {
 /// 500 per second from 2 ms on, answered after 63.6 ms, until just before 100 s: 49 999 Interests were sent, and the last that was answered
 /// is that of 99.936 s.
 #[test]
-fn a_steady_consumer_gets_what_a_round_trip_leaves_of_it() {
+fn a_steady_consumer_receives_after_one_round_trip() {
     let config = ConsumerConfig { retries: 0, ..config() };
     let mut net = Net::new(&config, Law::rate(500), |_, _| Answer::Data(63.6));
     net.bench.now = at(2.0);
@@ -417,7 +417,7 @@ fn coarse(tick: u64, phase: u64) -> ConsumerConfig {
 
 /// [S1 §3.2, Figure 1]: 100 per second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80 at 80.
 #[test]
-fn a_coarse_clock_lets_interests_go_at_its_ticks_only() {
+fn a_coarse_clock_releases_interests_at_its_ticks() {
     let net = Net::run(&coarse(40, 0), Law::rate(100), 95.0, quick);
     let expected =
         [(0, 0.0), (1, 40.0), (2, 40.0), (3, 40.0), (4, 40.0), (5, 80.0), (6, 80.0), (7, 80.0), (8, 80.0)];
@@ -428,7 +428,7 @@ fn a_coarse_clock_lets_interests_go_at_its_ticks_only() {
 }
 
 #[test]
-fn a_clock_may_tick_beside_its_multiples() {
+fn ticks_of_a_clock_may_have_a_phase() {
     let net = Net::run(&coarse(40, 15), Law::rate(100), 95.0, quick);
     let expected: Vec<f64> = vec![15.0, 15.0, 55.0, 55.0, 55.0, 55.0, 95.0, 95.0, 95.0, 95.0];
     assert_eq!(net.times(), expected);
@@ -491,7 +491,7 @@ fn lost(which: &'static [usize]) -> impl FnMut(usize, u64) -> Answer {
 /// Two Interests at 0, the second is lost. The sample of 10 ms makes the timeout max(200, 10 + 20) = 200 ms: it expires at 200 ms. Other
 /// Data has arrived by then, so it is a loss; the window is halved. k is then 2 until the next sample.
 #[test]
-fn what_expires_is_asked_for_again_first_and_with_a_new_nonce() {
+fn expired_interests_are_retransmitted_first_with_a_new_nonce() {
     let config = ConsumerConfig { size: Bytes::new(60 * PAYLOAD), ..config() };
     let net = Net::run(&config, Law::window(2.0), 1000.0, lost(&[1]));
     let again: Vec<(Time, u64, u32)> = net.sent.iter().filter(|sent| sent.1 == 1).copied().collect();
@@ -553,7 +553,7 @@ fn a_law_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
 
 /// Silence differs from loss: no Data has arrived since the Interest left.
 #[test]
-fn when_nothing_is_heard_it_is_a_timeout() {
+fn without_data_an_expiry_is_a_timeout() {
     let net = Net::run(&config(), Law::window(2.0), 1025.0, |n, _| {
         if n < 20 { Answer::Data(10.0) } else { Answer::Nothing }
     });
@@ -565,7 +565,7 @@ fn when_nothing_is_heard_it_is_a_timeout() {
 }
 
 #[test]
-fn a_segment_is_given_up_after_so_many_retries() {
+fn a_segment_is_abandoned_after_the_maximum_of_retries() {
     let timeout = Timeout { initial: span(100), min: span(100), backoff: 1, ..Timeout::DEFAULT };
     let config = ConsumerConfig { retries: 2, timeout, size: Bytes::new(2 * PAYLOAD), ..config() };
     let net = Net::run(&config, Law::window(1.0), 2000.0, |_, segment| {
@@ -579,7 +579,7 @@ fn a_segment_is_given_up_after_so_many_retries() {
 
 /// Every second Interest is lost, and the consumer does not notice before its lifetime of 2 s is over.
 #[test]
-fn without_retries_what_is_lost_is_given_up_with_its_lifetime() {
+fn without_retries_a_lost_segment_is_abandoned_at_its_lifetime() {
     let config = ConsumerConfig { retries: 0, ..config() };
     let net = Net::run(&config, Law::rate(100), 4005.0, |n, _| {
         if n % 2 == 0 { Answer::Data(10.0) } else { Answer::Nothing }
@@ -628,7 +628,7 @@ fn three_losses(check: EpisodeCheck) -> Net<impl FnMut(usize, u64) -> Answer> {
 }
 
 #[test]
-fn what_was_under_way_at_a_cut_does_not_cut_again() {
+fn losses_of_the_flight_at_a_reduction_cause_no_second_one() {
     let net = three_losses(EpisodeCheck::Segment);
     let left = |segment| net.departures().into_iter().filter(|sent| sent.0 == segment).collect::<Vec<_>>();
     assert_eq!((left(1)[0], left(85)[0], left(139)[0]), ((1, 0.0), (85, 120.0), (139, 200.0)));
@@ -639,7 +639,7 @@ fn what_was_under_way_at_a_cut_does_not_cut_again() {
 /// As in ndnSIM, both of the later losses reduce the window again, since new Data have arrived in between: 8 → 4 → 2 → 1. At one per round
 /// trip, 300 is not reached.
 #[test]
-fn by_the_highest_data_a_late_loss_of_an_episode_cuts_again() {
+fn with_episodes_by_the_highest_data_a_late_loss_reduces_again() {
     let net = three_losses(EpisodeCheck::Highest);
     assert_eq!(net.consumer.law.episodes(), [(Cause::Loss, true); 3]);
     assert_eq!((net.consumer.law.window, net.count(Count::Episodes)), (1.0, 3));
@@ -679,7 +679,7 @@ fn an_episode_may_last_longer_or_not_at_all() {
 }
 
 #[test]
-fn a_consumer_that_knows_no_marks_says_so() {
+fn a_consumer_without_marks_reports_it() {
     let config = ConsumerConfig { marks: false, ..config() };
     let mut bench = Bench::new(1);
     let mut consumer = Consumer::new(&config, Law::window(1.0));
@@ -695,7 +695,7 @@ fn a_consumer_that_knows_no_marks_says_so() {
 /// Refused at 5 ms, before any Data: the window is halved, and no Interest leaves for a smoothed round-trip time, which is the initial
 /// second.
 #[test]
-fn a_refusal_is_told_and_requested_again_when_something_comes() {
+fn a_nack_is_reported_and_its_segment_retransmitted_at_the_next_data() {
     let refuse =
         |n: usize, _| if n == 2 { Answer::Nack(5.0, NackReason::Congestion) } else { Answer::Data(10.0) };
     let net = Net::run(&config(), Law::window(3.0), 15.0, refuse);
@@ -708,7 +708,7 @@ fn a_refusal_is_told_and_requested_again_when_something_comes() {
 
 /// A consumer that is refused at once, by its own node, retransmits after a round trip at most, and time goes on.
 #[test]
-fn refusals_of_the_own_node_do_not_stop_time() {
+fn nacks_of_the_local_forwarder_do_not_stop_time() {
     let net = Net::run(&config(), Law { window: 1.0, ..Law::window(1.0) }, 5500.0, |_, _| {
         Answer::Nack(0.0, NackReason::Congestion)
     });
@@ -716,7 +716,7 @@ fn refusals_of_the_own_node_do_not_stop_time() {
 }
 
 #[test]
-fn refusals_that_are_not_congestion_are_left_to_the_timer() {
+fn nacks_without_congestion_leave_the_segment_to_its_timer() {
     for reason in [NackReason::Duplicate, NackReason::NoRoute] {
         let net = Net::run(&config(), Law::window(1.0), 1100.0, |_, _| Answer::Nack(1.0, reason));
         assert_eq!(net.times(), [0.0, 1000.0]);
@@ -762,7 +762,7 @@ fn late_data_copies_and_other_names_are_ignored() {
 
 /// Data that arrives after the timeout and before the next Interest is accepted, and its sample is valid.
 #[test]
-fn data_that_comes_after_its_timer_spares_the_retransmission() {
+fn data_after_its_timer_cancels_the_retransmission() {
     let timeout = Timeout { initial: span(50), min: span(50), ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, size: Bytes::new(4 * PAYLOAD), ..config() };
     // four in flight; at 50 ms they expire, and the window of one permits the retransmission of 0. The Data of 1, 2 and 3 arrives at 70 ms
@@ -782,7 +782,7 @@ fn data_that_comes_after_its_timer_spares_the_retransmission() {
 
 /// A content store on the consumer's own node answers at once: time advances, and the law gets no input.
 #[test]
-fn answers_of_the_own_node_do_not_stop_time() {
+fn answers_of_the_local_forwarder_do_not_stop_time() {
     let net = Net::run(&config(), Law { step: 1.0, ..Law::window(2.0) }, 1.0, |_, _| Answer::Data(0.0));
     // two each 50 µs, 0 and 1 ms included
     assert_eq!(net.sent.len(), 2 * 21);
@@ -795,7 +795,7 @@ fn answers_of_the_own_node_do_not_stop_time() {
 // ---- a catalogue
 
 #[test]
-fn a_segment_under_way_is_not_asked_for_twice() {
+fn a_pending_segment_is_not_requested_again() {
     let pattern = Pattern::Zipf { contents: 1, segments: 1, exponent: 1.0, shift: 0.0 };
     let config = ConsumerConfig { pattern, ..config() };
     let net = Net::run(&config, Law::rate(100), 195.0, |_, _| Answer::Data(95.0));
@@ -808,7 +808,7 @@ fn a_segment_under_way_is_not_asked_for_twice() {
 }
 
 #[test]
-fn popular_contents_are_asked_for_more_often() {
+fn popular_contents_are_requested_more_often() {
     let pattern = Pattern::Zipf { contents: 100, segments: 2, exponent: 1.0, shift: 0.0 };
     let config = ConsumerConfig { pattern, ..config() };
     let net = Net::run(&config, Law::rate(1000), 10_000.0, |_, _| Answer::Data(0.1));

@@ -108,7 +108,7 @@ mod tests {
     /// First sample 100 ms: srtt 100, var 50, 100 + 4·50 = 300 ms. Then 60 ms: e = −40, var = 50 + (40 − 50)/4 = 47.5,
     /// srtt = 100 − 40/8 = 95, 95 + 190 = 285 ms.
     #[test]
-    fn the_timeout_is_worked_out_as_the_paper_has_it() {
+    fn the_timeout_follows_the_papers_formula() {
         let mut estimator = Estimator::new(Timeout::DEFAULT, None);
         assert_eq!(estimator.timeout(), Duration::from_secs(1));
         estimator.sample(Duration::from_millis(100));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_a_ceiling() {
+    fn the_timeout_has_a_maximum() {
         let mut estimator = Estimator::new(Timeout { max: Duration::from_secs(3), ..Timeout::DEFAULT }, None);
         (0..5).for_each(|_| estimator.back_off());
         assert_eq!(estimator.timeout(), Duration::from_secs(3));

@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_keep_their_order_and_places_are_used_again(ops in prop::collection::vec(op(), 1..200)) {
+        fn queues_keep_their_order_and_slots_are_reused(ops in prop::collection::vec(op(), 1..200)) {
             let mut waiting = Waiting::new();
             let mut lines: [VecDeque<u64>; 3] = Default::default();
             let mut known: Vec<u64> = Vec::new();

@@ -67,7 +67,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 proptest! {
     #[test]
-    fn it_remembers_what_a_plain_map_remembers(ops in prop::collection::vec(op(), 1..300)) {
+    fn the_pit_equals_a_plain_map(ops in prop::collection::vec(op(), 1..300)) {
         let (mut pit, mut model, mut now) = (Pit::new(), BTreeMap::<u64, Model>::new(), 0u64);
         let mut peak = 0;
         for op in ops {
@@ -160,7 +160,7 @@ proptest! {
 }
 
 #[test]
-fn memory_follows_what_is_pending_at_once() {
+fn memory_is_bounded_by_concurrent_entries() {
     let mut pit = Pit::new();
     for segment in 0..100_000u64 {
         let (pending, new) = pit.open(name(segment), 2000, at(segment + 2000));

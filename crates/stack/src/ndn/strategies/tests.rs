@@ -228,7 +228,7 @@ fn the_list_is_in_order_and_takes_its_own_defaults() {
 }
 
 #[test]
-fn best_route_takes_the_cheapest_face_that_is_not_the_askers() {
+fn best_route_uses_the_cheapest_face_except_the_downstream() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)]);
     assert_eq!(ask(&mut strategy, &mut fake, 1, 1), [Did::Send(2)]);
@@ -261,7 +261,7 @@ fn best_route_begins_with_the_cheapest_again_after_a_lifetime() {
 }
 
 #[test]
-fn best_route_passes_on_what_its_own_link_refuses_and_what_all_have_refused() {
+fn best_route_returns_a_nack_when_its_link_or_all_upstreams_refuse() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
     fake.refusing = vec![1];
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1), Did::Nack(0, NackReason::Congestion)]);
@@ -272,7 +272,7 @@ fn best_route_passes_on_what_its_own_link_refuses_and_what_all_have_refused() {
 }
 
 #[test]
-fn multicast_asks_all_and_gives_up_when_all_have_refused() {
+fn multicast_sends_to_all_and_returns_a_nack_when_all_refuse() {
     let (mut strategy, mut fake) = (made("multicast", &[]), Fake::new());
     assert_eq!(ask(&mut strategy, &mut fake, 0, 2), [Did::Send(1), Did::Send(3)]);
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(2)], "1 and 3 have just been asked");
@@ -302,7 +302,7 @@ fn shares(strategy: &mut impl Strategy, fake: &mut Fake) -> [f64; 3] {
 }
 
 #[test]
-fn weighted_draws_faces_by_what_they_weigh() {
+fn weighted_draws_faces_by_their_weights() {
     let near = |share: f64, expected: f64| (share - expected).abs() < 0.02;
     let mut fake = Fake::new();
     let equal = shares(&mut made("weighted", &[]), &mut fake);
@@ -320,7 +320,7 @@ fn weighted_draws_faces_by_what_they_weigh() {
 }
 
 #[test]
-fn weighted_tries_another_face_for_what_is_requested_again() {
+fn weighted_uses_another_face_for_retransmissions() {
     let (mut strategy, mut fake) = (made("weighted", &[]), Fake::new());
     let mut faces = Vec::new();
     for ms in [0, 10, 30] {
@@ -338,7 +338,7 @@ fn no_probe() -> (&'static str, ParamValue) {
 }
 
 #[test]
-fn asf_leaves_a_face_after_three_silences_in_a_row() {
+fn asf_leaves_a_face_after_three_consecutive_timeouts() {
     let (mut strategy, mut fake) = (made("asf", &[no_probe()]), Fake::new());
     let mut faces = Vec::new();
     for slot in 0..7u32 {
@@ -356,7 +356,7 @@ fn asf_leaves_a_face_after_three_silences_in_a_row() {
 }
 
 #[test]
-fn of_two_that_wait_for_each_other_one_is_refused() {
+fn of_two_nodes_that_wait_for_each_other_one_gets_a_nack() {
     for name in ["best_route", "multicast", "weighted", "asf"] {
         let (mut strategy, mut fake) = (made(name, &[]), Fake::new());
         // sent to 1, 2 and 3, and 2 requests it as well
@@ -382,7 +382,7 @@ fn of_two_that_wait_for_each_other_one_is_refused() {
 }
 
 #[test]
-fn asf_prefers_what_answers_soonest_then_what_is_untried_then_what_is_silent() {
+fn asf_prefers_the_fastest_face_then_unmeasured_then_silent_ones() {
     let (mut strategy, mut fake) =
         (made("asf", &[("silent_timeouts", 1i64.into()), no_probe()]), Fake::new());
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "the cheapest of the untried");
@@ -403,7 +403,7 @@ fn asf_prefers_what_answers_soonest_then_what_is_untried_then_what_is_silent() {
 }
 
 #[test]
-fn asf_leaves_a_face_that_refuses_but_not_for_a_duplicate() {
+fn asf_leaves_a_face_after_a_nack_except_for_duplicates() {
     let (mut strategy, mut fake) = (made("asf", &[no_probe()]), Fake::new());
     ask(&mut strategy, &mut fake, 0, 0);
     assert_eq!(

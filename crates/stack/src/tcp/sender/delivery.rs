@@ -239,7 +239,7 @@ mod tests {
 
     /// DRE §3.3: an interval shorter than the minimum round-trip time gives no rate.
     #[test]
-    fn what_is_quicker_than_a_round_trip_is_no_sample() {
+    fn an_interval_below_the_minimum_round_trip_time_is_no_sample() {
         let mut sampler = Sampler::new();
         sampler.on_sent(0, S, S, at(0));
         sampler.on_progress(S, at(40));
@@ -250,7 +250,7 @@ mod tests {
 
     /// A retransmission with other segment boundaries: the bytes that were sent before count as retransmitted, the others as new.
     #[test]
-    fn a_copy_that_reaches_beyond_what_was_sent_is_partly_new() {
+    fn a_retransmission_beyond_the_highest_sent_byte_is_partly_new() {
         let mut sampler = Sampler::new();
         sampler.on_sent(0, S, S, at(0));
         sampler.on_sent(S, S + 500, S + 500, at(0));

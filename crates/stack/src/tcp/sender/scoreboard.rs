@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_leave_the_pipe() {
+    fn arrived_segments_are_not_in_the_pipe() {
         let mut board = board(&[]);
         assert_eq!(board.pipe(20 * S), 20 * S);
         assert_eq!(board.arrived(5 * S, 7 * S), 2 * S);
@@ -260,7 +260,7 @@ mod tests {
 
     /// RFC 6675 §4, SetPipe. Segments 0, 2, 4 are missing below the arrivals 1, 3, 5 to 8; 20 are in flight.
     #[test]
-    fn the_pipe_is_what_is_neither_lost_nor_arrived_and_what_was_sent_again() {
+    fn the_pipe_excludes_lost_and_arrived_and_includes_retransmitted_data() {
         let mut board = board(&[(1, 2), (3, 4), (5, 9)]);
         // nothing is declared lost: 20 − 6 arrived
         assert_eq!(board.pipe(20 * S), 14 * S);
@@ -287,7 +287,7 @@ mod tests {
     /// A lost retransmission leaves the pipe once, however often its loss is detected. Segment 0 is missing below the arrivals 1 to 4 of
     /// twenty: 15 others and its retransmission are in flight, then the 15 alone, and 16 after the next retransmission.
     #[test]
-    fn a_repair_is_lost_once() {
+    fn a_retransmission_is_declared_lost_once() {
         let mut board = board(&[(1, 5)]);
         board.lose_below(S);
         board.resent(S);
@@ -302,7 +302,7 @@ mod tests {
 
     /// RFC 6675 §4, NextSeg rules 3 and 4.
     #[test]
-    fn doubtful_holes_and_the_highest_missing_come_last() {
+    fn uncertain_holes_and_the_rescue_retransmission_come_last() {
         let mut board = board(&[(5, 6), (8, 9)]);
         assert_eq!(board.next_lost(S), None);
         assert_eq!(board.next_doubtful(S), Some((0, S)));
