@@ -431,6 +431,12 @@ impl Blueprint {
         }
     }
 
+    /// Number of endpoints: those of flows, and the producers of named data.
+    pub(crate) fn endpoints(&self) -> usize {
+        let producers = self.ndn.as_ref().map_or(0, |ndn| ndn.producers.len());
+        producers + self.flows.iter().map(|flow| 1 + flow.to.len()).sum::<usize>()
+    }
+
     /// Whether a link carries control messages only.
     pub(crate) fn is_control(&self, link: LinkId) -> bool {
         let ends = self.links[link.index()].ends;

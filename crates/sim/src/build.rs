@@ -186,12 +186,6 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
     Ok(())
 }
 
-/// Number of endpoints.
-pub(crate) fn endpoints(blueprint: &Blueprint) -> usize {
-    let producers = blueprint.ndn.as_ref().map_or(0, |ndn| ndn.producers.len());
-    producers + blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum::<usize>()
-}
-
 /// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints in code.
 pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
@@ -236,7 +230,7 @@ pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let nodes = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1)
         + blueprint.ndn.as_ref().map_or(0, |ndn| ndn.nodes.len())
         + blueprint.sdn.as_ref().map_or(0, |sdn| sdn.nodes.len() + 1);
-    let wakes = endpoints(blueprint) + nodes;
+    let wakes = blueprint.endpoints() + nodes;
     if wakes.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
         return refuse("scenario", "there are more than two million endpoints, ports or events");
     }

@@ -6,17 +6,18 @@ mod accounts;
 mod agenda;
 mod blueprint;
 mod build;
+mod delays;
 mod fabric;
 mod hosts;
 mod trace;
 mod world;
 
-pub use accounts::Delays;
 pub use blueprint::{
     Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Ends, FlowEmulation, FlowKind, FlowSpec, IcnSpec,
     Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec,
     Record, RouteSpec, SdnSpec, StackSpec,
 };
+pub use delays::Delays;
 pub use hosts::{Factory, MANY_RECEIVERS};
 pub use trace::{
     Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,

@@ -4,7 +4,7 @@ use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, PortId};
 use stack::ndn;
 use units::{Duration, Time};
 
-use crate::accounts::Delays;
+use crate::delays::Delays;
 
 /// Series that the engine measures, per interval: name, unit, subject, meaning.
 pub const SERIES: &[(&str, &str, &str, &str)] = &[

@@ -1,12 +1,10 @@
 //! Counters and records of a run: the balance of packets, drops, the digest of events, series, events, and distributions of delays.
 
-mod delays;
 mod recorder;
 
 use contract::{DropReason, FlowId, Notes};
 use units::Time;
 
-pub use delays::Delays;
 pub(crate) use recorder::Recorded;
 use recorder::Recorder;
 

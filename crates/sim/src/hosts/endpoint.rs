@@ -11,7 +11,7 @@ use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Clock, Duration, Rate, Time};
 
 use super::clocks::{Clocked, Clocks};
-use crate::accounts::Delays;
+use crate::delays::Delays;
 use crate::trace::{Arrivals, FlowRecord, ReceiverRecord};
 use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
 

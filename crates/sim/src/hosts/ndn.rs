@@ -72,7 +72,7 @@ impl Nodes {
         clocks: &Clocks,
     ) -> Result<(), ParamError> {
         let names = Arc::new(spec.names.clone());
-        let number = crate::build::endpoints(blueprint) + self.len();
+        let number = blueprint.endpoints() + self.len();
         let address =
             |index: usize| Address { node: spec.nodes[index], endpoint: EndpointId((number + index) as u32) };
         let mut links: Vec<Vec<(PortId, Address)>> = vec![Vec::new(); blueprint.nodes.len()];
@@ -160,7 +160,7 @@ fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)
 /// Producers and their prefixes, in the order of endpoints, which follow those of flows.
 fn producers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId, NameId)> {
     let specs = blueprint.ndn.iter().flat_map(|ndn| &ndn.producers);
-    let first = crate::build::endpoints(blueprint) - specs.clone().count();
+    let first = blueprint.endpoints() - specs.clone().count();
     (first as u32..).zip(specs).map(|(endpoint, spec)| (spec.node, EndpointId(endpoint), spec.config.prefix))
 }
 

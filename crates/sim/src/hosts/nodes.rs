@@ -135,7 +135,7 @@ pub(super) const NONE: u32 = u32::MAX;
 impl Nodes {
     /// No state machines. They are added before endpoints, but numbered after them.
     pub(super) fn new(blueprint: &Blueprint) -> Self {
-        let mut nodes = Self { first: crate::build::endpoints(blueprint) as u32, ..Self::default() };
+        let mut nodes = Self { first: blueprint.endpoints() as u32, ..Self::default() };
         if blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some() {
             nodes.at = vec![NONE; blueprint.nodes.len()];
             nodes.access = vec![None; blueprint.nodes.len()];
