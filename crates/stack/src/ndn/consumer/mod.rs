@@ -64,16 +64,32 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
 /// [`Input::Start`] starts requests, [`Input::Timer`] retransmits and paces, [`Input::Stop`] ends.
 #[derive(Clone, Debug)]
 pub struct Consumer<C> {
-    // ---- fields that every packet needs
-    prefix: NameId,
-    /// Size of a Data packet, in bytes.
-    data: u64,
-    /// The law's window, in Data packets.
-    window: u64,
-    /// The law's rate.
-    rate: Rate,
+    law: C,
+    permit: Permit,
     running: bool,
     app_limited: bool,
+    deadlines: Deadlines,
+    progress: Progress,
+    pacer: Pacer,
+    timeout: Estimator,
+    waiting: Waiting,
+    requests: Requests,
+    settings: Settings,
+    /// Of a law with a window for each source.
+    sources: Option<Box<Sources>>,
+}
+
+/// What the law allows.
+#[derive(Clone, Copy, Debug)]
+struct Permit {
+    /// Window, in Data packets.
+    window: u64,
+    rate: Rate,
+}
+
+/// When something is due.
+#[derive(Clone, Copy, Debug)]
+struct Deadlines {
     /// When the next Interest may be generated.
     send_at: Time,
     /// When held Interests leave; [`Time::NEVER`] if there are none.
@@ -82,10 +98,11 @@ pub struct Consumer<C> {
     timeout_at: Time,
     /// No Interest is generated before this.
     pause_until: Time,
-    pacer: Pacer,
-    timeout: Estimator,
-    waiting: Waiting,
-    requests: Requests,
+}
+
+/// How far requests and Data are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
     /// Number of segments taken from the pattern; also the order of the last one.
     wanted: u64,
     /// The highest order whose Data arrived.
@@ -100,7 +117,14 @@ pub struct Consumer<C> {
     got: u64,
     /// Interests generated.
     generated: u64,
-    law: C,
+}
+
+/// What the configuration sets.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    prefix: NameId,
+    /// Size of a Data packet, in bytes.
+    data: u64,
     interest: Bytes,
     lifetime_ms: u32,
     tick: Duration,
@@ -113,47 +137,42 @@ pub struct Consumer<C> {
     episode: f64,
     episode_check: EpisodeCheck,
     retries: u32,
-    /// Of a law with a window for each source.
-    sources: Option<Box<Sources>>,
 }
 
 impl<C: CongestionControl> Consumer<C> {
     /// A consumer. It requests nothing before [`Input::Start`].
     pub fn new(config: &ConsumerConfig, law: C) -> Self {
         Self {
-            prefix: config.prefix,
-            data: config.data.as_u64().max(1),
-            window: 0,
-            rate: Rate::UNLIMITED,
+            law,
+            permit: Permit { window: 0, rate: Rate::UNLIMITED },
             running: false,
             app_limited: false,
-            send_at: Time::NEVER,
-            release_at: Time::NEVER,
-            timeout_at: Time::NEVER,
-            pause_until: Time::ZERO,
+            deadlines: Deadlines {
+                send_at: Time::NEVER,
+                release_at: Time::NEVER,
+                timeout_at: Time::NEVER,
+                pause_until: Time::ZERO,
+            },
+            progress: Progress::default(),
             pacer: Pacer::default(),
             timeout: Estimator::new(config.timeout, (config.retries == 0).then_some(config.lifetime)),
             waiting: Waiting::new(),
             requests: Requests::new(config),
-            wanted: 0,
-            high: 0,
-            round_end: 0,
-            recovery: None,
-            heard_at: Time::ZERO,
-            got: 0,
-            generated: 0,
-            law,
-            interest: config.interest,
-            lifetime_ms: u32::try_from(config.lifetime.as_nanos() / 1_000_000).unwrap_or(u32::MAX),
-            tick: config.tick,
-            tick_phase: config.tick_phase,
-            jitter: config.jitter,
-            prompt: config.tick == Duration::ZERO && config.jitter == Duration::ZERO,
-            gaps: config.gaps,
-            marks: config.marks,
-            episode: config.episode,
-            episode_check: config.episode_check,
-            retries: config.retries,
+            settings: Settings {
+                prefix: config.prefix,
+                data: config.data.as_u64().max(1),
+                interest: config.interest,
+                lifetime_ms: u32::try_from(config.lifetime.as_nanos() / 1_000_000).unwrap_or(u32::MAX),
+                tick: config.tick,
+                tick_phase: config.tick_phase,
+                jitter: config.jitter,
+                prompt: config.tick == Duration::ZERO && config.jitter == Duration::ZERO,
+                gaps: config.gaps,
+                marks: config.marks,
+                episode: config.episode,
+                episode_check: config.episode_check,
+                retries: config.retries,
+            },
             sources: None,
         }
     }
@@ -178,20 +197,21 @@ impl<C: CongestionControl> Consumer<C> {
     /// Data in flight, in bytes on the wire.
     #[inline]
     fn flight(&self) -> Bytes {
-        Bytes::new(self.in_flight() * self.data)
+        Bytes::new(self.in_flight() * self.settings.data)
     }
 
     /// Reads the law's window and rate.
     #[inline]
     fn read_allowance(&mut self, cx: &mut Cx<'_>) {
         let Allowance { window, rate } = self.law.allowance();
-        self.window = if window == Bytes::UNLIMITED { MAX_IN_FLIGHT } else { window.as_u64() / self.data };
-        if rate != self.rate {
-            self.rate = rate;
+        self.permit.window =
+            if window == Bytes::UNLIMITED { MAX_IN_FLIGHT } else { window.as_u64() / self.settings.data };
+        if rate != self.permit.rate {
+            self.permit.rate = rate;
             cx.probe("allowed_rate", rate.as_bps_f64());
         }
         if let Some(own) = self.law.timeout()
-            && self.retries > 0
+            && self.settings.retries > 0
             && self.timeout.follow(own)
         {
             self.aim();
@@ -204,18 +224,19 @@ impl<C: CongestionControl> Consumer<C> {
     #[inline]
     fn generate(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
-        self.send_at = Time::NEVER;
-        if now < self.pause_until || self.rate == Rate::ZERO {
-            self.send_at = if self.rate == Rate::ZERO { Time::NEVER } else { self.pause_until };
+        self.deadlines.send_at = Time::NEVER;
+        if now < self.deadlines.pause_until || self.permit.rate == Rate::ZERO {
+            self.deadlines.send_at =
+                if self.permit.rate == Rate::ZERO { Time::NEVER } else { self.deadlines.pause_until };
             return;
         }
         if self.sources.is_some() {
             return self.generate_by_source(cx);
         }
         let mut joined = 0;
-        while self.in_flight() < self.window {
-            if self.rate != Rate::UNLIMITED && now < self.pacer.free_at() {
-                self.send_at = self.pacer.free_at();
+        while self.in_flight() < self.permit.window {
+            if self.permit.rate != Rate::UNLIMITED && now < self.pacer.free_at() {
+                self.deadlines.send_at = self.pacer.free_at();
                 return;
             }
             let slot = match self.waiting.first(SegmentQueue::Again) {
@@ -236,8 +257,8 @@ impl<C: CongestionControl> Consumer<C> {
     fn take(&mut self, joined: &mut u32, cx: &mut Cx<'_>) -> Taken {
         match self.requests.take(cx.now(), cx.random()) {
             Next::Segment(segment) => {
-                self.wanted += 1;
-                match self.waiting.add(segment, self.wanted) {
+                self.progress.wanted += 1;
+                match self.waiting.add(segment, self.progress.wanted) {
                     Some(slot) => Taken::Slot(slot),
                     None => {
                         // its Interest is in flight, and its Data answers both requests
@@ -248,7 +269,7 @@ impl<C: CongestionControl> Consumer<C> {
             }
             Next::Later(at) => {
                 self.app_limited = true;
-                self.send_at = at;
+                self.deadlines.send_at = at;
                 Taken::Nothing
             }
             Next::Nothing => {
@@ -262,7 +283,7 @@ impl<C: CongestionControl> Consumer<C> {
     #[inline]
     fn let_go(&mut self, slot: u32, cx: &mut Cx<'_>) {
         self.note_generated(cx);
-        if self.prompt {
+        if self.settings.prompt {
             self.send(slot, cx);
         } else {
             self.hold(slot, cx);
@@ -272,12 +293,13 @@ impl<C: CongestionControl> Consumer<C> {
     /// Holds an Interest until the next tick, and for its jitter.
     fn hold(&mut self, slot: u32, cx: &mut Cx<'_>) {
         self.waiting.join(slot, SegmentQueue::Held);
-        if self.release_at == Time::NEVER {
-            let late = match self.jitter.as_nanos() {
+        if self.deadlines.release_at == Time::NEVER {
+            let late = match self.settings.jitter.as_nanos() {
                 0 => 0,
                 max => cx.random().below(max + 1),
             };
-            self.release_at = tick(cx.now(), self.tick, self.tick_phase) + Duration::from_nanos(late);
+            self.deadlines.release_at =
+                tick(cx.now(), self.settings.tick, self.settings.tick_phase) + Duration::from_nanos(late);
         }
     }
 
@@ -286,7 +308,7 @@ impl<C: CongestionControl> Consumer<C> {
     fn join(&mut self, joined: &mut u32, cx: &mut Cx<'_>) {
         self.pace(cx);
         cx.count(Count::Suppressed, 1);
-        self.got += 1;
+        self.progress.got += 1;
         *joined += 1;
         if *joined == MAX_JOINED {
             self.app_limited = true;
@@ -296,14 +318,14 @@ impl<C: CongestionControl> Consumer<C> {
     /// Delays the next Interest by the serialisation time of one Data packet.
     #[inline]
     fn pace(&mut self, cx: &mut Cx<'_>) {
-        if self.rate == Rate::UNLIMITED {
+        if self.permit.rate == Rate::UNLIMITED {
             return;
         }
-        let (size, now) = (Bytes::new(self.data), cx.now());
-        match self.gaps {
-            Gaps::Even => self.pacer.charge(size, self.rate, now),
+        let (size, now) = (Bytes::new(self.settings.data), cx.now());
+        match self.settings.gaps {
+            Gaps::Even => self.pacer.charge(size, self.permit.rate, now),
             Gaps::Exponential => {
-                let mean_s = size.as_f64() * 8.0 / self.rate.as_bps_f64();
+                let mean_s = size.as_f64() * 8.0 / self.permit.rate.as_bps_f64();
                 let gap = Duration::from_secs_f64(cx.random().exponential(mean_s));
                 self.pacer.wait(gap, now);
             }
@@ -315,9 +337,9 @@ impl<C: CongestionControl> Consumer<C> {
 
     #[inline]
     fn note_generated(&mut self, cx: &mut Cx<'_>) {
-        self.generated += 1;
+        self.progress.generated += 1;
         if cx.probing() {
-            cx.probe("generated", self.generated as f64);
+            cx.probe("generated", self.progress.generated as f64);
         }
     }
 
@@ -336,19 +358,19 @@ impl<C: CongestionControl> Consumer<C> {
         segment.sent_at = now;
         segment.nonce = nonce;
         segment.tries += 1;
-        let name = Name { prefix: self.prefix, segment: segment.segment };
-        let header = Header::Interest(Interest { name, nonce, lifetime_ms: self.lifetime_ms });
-        let ecn = if self.marks { Ecn::Capable } else { Ecn::NotCapable };
+        let name = Name { prefix: self.settings.prefix, segment: segment.segment };
+        let header = Header::Interest(Interest { name, nonce, lifetime_ms: self.settings.lifetime_ms });
+        let ecn = if self.settings.marks { Ecn::Capable } else { Ecn::NotCapable };
         let label = if self.sources.is_some() { self.label_by_source(slot) } else { Label::default() };
-        cx.send(Destination::own_node(), self.interest, ecn, header, label);
+        cx.send(Destination::own_node(), self.settings.interest, ecn, header, label);
         self.waiting.join(slot, SegmentQueue::Out);
         if self.sources.is_some() {
             self.aim_by_source(slot);
-        } else if self.timeout_at == Time::NEVER {
-            self.timeout_at = self.timeout.looks_at(now);
+        } else if self.deadlines.timeout_at == Time::NEVER {
+            self.deadlines.timeout_at = self.timeout.looks_at(now);
         }
         let sent = Sent {
-            bytes: Bytes::new(self.data),
+            bytes: Bytes::new(self.settings.data),
             in_flight: self.flight(),
             again,
             app_limited: self.app_limited,
@@ -359,20 +381,24 @@ impl<C: CongestionControl> Consumer<C> {
     /// Sends all held Interests in order when they are due.
     #[inline]
     fn release(&mut self, cx: &mut Cx<'_>) {
-        if cx.now() < self.release_at {
+        if cx.now() < self.deadlines.release_at {
             return;
         }
         while let Some(slot) = self.waiting.first(SegmentQueue::Held) {
             self.send(slot, cx);
         }
-        self.release_at = Time::NEVER;
+        self.deadlines.release_at = Time::NEVER;
     }
 
     // ---- Data
 
     #[inline]
     fn on_data(&mut self, data: &Data, packet: &Packet, cx: &mut Cx<'_>) {
-        let slot = if data.name.prefix == self.prefix { self.waiting.find(data.name.segment) } else { None };
+        let slot = if data.name.prefix == self.settings.prefix {
+            self.waiting.find(data.name.segment)
+        } else {
+            None
+        };
         let Some(slot) = slot.filter(|&slot| self.waiting.get(slot).tries > 0) else {
             // late, duplicate, or for a previous run of the flow
             cx.count(Count::Ignored, 1);
@@ -383,12 +409,12 @@ impl<C: CongestionControl> Consumer<C> {
         let delay = now.saturating_since(segment.first_at);
         cx.measured_delay(delay);
         cx.deliver(Bytes::new(u64::from(data.payload_bytes)));
-        self.got += 1;
-        self.high = self.high.max(segment.order);
+        self.progress.got += 1;
+        self.progress.high = self.progress.high.max(segment.order);
         if now == segment.sent_at {
             // served by the own node: it carries no information about the network
-            if self.rate == Rate::UNLIMITED {
-                self.pause_until = self.pause_until.max(now + OWN_NODE);
+            if self.permit.rate == Rate::UNLIMITED {
+                self.deadlines.pause_until = self.deadlines.pause_until.max(now + OWN_NODE);
             }
             self.forget(slot);
         } else if self.sources.is_some() {
@@ -396,7 +422,7 @@ impl<C: CongestionControl> Consumer<C> {
         } else {
             self.learn(slot, packet, cx);
         }
-        if self.got == self.requests.last() {
+        if self.progress.got == self.requests.last() {
             cx.complete();
         }
         self.generate(cx);
@@ -419,19 +445,19 @@ impl<C: CongestionControl> Consumer<C> {
             self.timeout.sample(rtt);
             measured(rtt, cx);
         }
-        self.heard_at = now;
-        self.pause_until = Time::ZERO;
-        let marked = self.marks && packet.ecn == Ecn::Marked;
+        self.progress.heard_at = now;
+        self.deadlines.pause_until = Time::ZERO;
+        let marked = self.settings.marks && packet.ecn == Ecn::Marked;
         if marked {
             self.on_mark(in_flight, cx);
         }
         self.forget(slot);
-        let round_ended = segment.order > self.round_end;
+        let round_ended = segment.order > self.progress.round_end;
         if round_ended {
-            self.round_end = self.wanted;
+            self.progress.round_end = self.progress.wanted;
         }
         let ack = Ack {
-            bytes: Bytes::new(self.data),
+            bytes: Bytes::new(self.settings.data),
             packets: 1,
             marked,
             in_flight,
@@ -465,11 +491,11 @@ impl<C: CongestionControl> Consumer<C> {
     #[inline]
     fn aim(&mut self) {
         match self.waiting.first(SegmentQueue::Out) {
-            None => self.timeout_at = Time::NEVER,
+            None => self.deadlines.timeout_at = Time::NEVER,
             Some(slot) => {
                 let sent = self.waiting.get(slot).sent_at;
-                if sent + self.timeout.timeout() < self.timeout_at {
-                    self.timeout_at = self.timeout.looks_at(sent);
+                if sent + self.timeout.timeout() < self.deadlines.timeout_at {
+                    self.deadlines.timeout_at = self.timeout.looks_at(sent);
                 }
             }
         }
@@ -483,7 +509,7 @@ impl<C: CongestionControl> Consumer<C> {
             self.law.on_timer(cx);
             self.read_allowance(cx);
         }
-        if now >= self.timeout_at {
+        if now >= self.deadlines.timeout_at {
             if self.sources.is_some() { self.expire_by_source(cx) } else { self.expire(cx) }
         }
         self.generate(cx);
@@ -542,7 +568,11 @@ impl<C: CongestionControl> Endpoint for Consumer<C> {
         if !self.running {
             return Time::NEVER;
         }
-        self.send_at.min(self.release_at).min(self.timeout_at).min(self.law.wake())
+        self.deadlines
+            .send_at
+            .min(self.deadlines.release_at)
+            .min(self.deadlines.timeout_at)
+            .min(self.law.wake())
     }
 }
 

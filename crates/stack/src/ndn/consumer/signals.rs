@@ -16,16 +16,16 @@ impl<C: CongestionControl> Consumer<C> {
             if sent_at + timeout > now {
                 break;
             }
-            if self.retries > 0 {
+            if self.settings.retries > 0 {
                 cx.count(Count::Timeouts, 1);
                 self.timeout.back_off();
             }
             // a loss if later Interests were answered, otherwise a timeout
-            let cause = if self.heard_at > sent_at { Cause::Loss } else { Cause::Timeout };
+            let cause = if self.progress.heard_at > sent_at { Cause::Loss } else { Cause::Timeout };
             self.congested(cause, order, self.flight(), cx);
             self.ask_again(slot, cx);
         }
-        self.timeout_at = self
+        self.deadlines.timeout_at = self
             .waiting
             .first(SegmentQueue::Out)
             .map_or(Time::NEVER, |slot| self.timeout.looks_at(self.waiting.get(slot).sent_at));
@@ -34,7 +34,11 @@ impl<C: CongestionControl> Consumer<C> {
     /// Handles a NACK.
     #[cold]
     pub(super) fn on_nack(&mut self, nack: &Nack, cx: &mut Cx<'_>) {
-        let slot = if nack.name.prefix == self.prefix { self.waiting.find(nack.name.segment) } else { None };
+        let slot = if nack.name.prefix == self.settings.prefix {
+            self.waiting.find(nack.name.segment)
+        } else {
+            None
+        };
         let meant = |slot: &u32| {
             let segment = self.waiting.get(*slot);
             segment.line == SegmentQueue::Out && segment.nonce == nack.nonce
@@ -56,9 +60,9 @@ impl<C: CongestionControl> Consumer<C> {
             self.ask_again(slot, cx);
             self.aim();
         }
-        if self.rate == Rate::UNLIMITED {
+        if self.permit.rate == Rate::UNLIMITED {
             // our choice: further Interests would be refused too, until Data arrive or about one round trip has passed
-            self.pause_until = cx.now() + self.smoothed_rtt().max(OWN_NODE);
+            self.deadlines.pause_until = cx.now() + self.smoothed_rtt().max(OWN_NODE);
         }
         self.generate(cx);
         self.release(cx);
@@ -69,7 +73,7 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// Queues a segment for retransmission, or gives it up.
     pub(super) fn ask_again(&mut self, slot: u32, cx: &mut Cx<'_>) {
-        if self.waiting.get(slot).tries > self.retries {
+        if self.waiting.get(slot).tries > self.settings.retries {
             self.waiting.remove(slot);
             cx.count(Count::Missing, 1);
         } else {
@@ -81,14 +85,14 @@ impl<C: CongestionControl> Consumer<C> {
     #[cold]
     pub(super) fn on_mark(&mut self, in_flight: Bytes, cx: &mut Cx<'_>) {
         cx.count(Count::Marks, 1);
-        self.congested(Cause::Mark, self.high, in_flight, cx);
+        self.congested(Cause::Mark, self.progress.high, in_flight, cx);
     }
 
     /// Notifies the law that the segment `order` was lost or refused, or was the highest one when a mark arrived, and whether this begins
     /// an episode.
     fn congested(&mut self, cause: Cause, order: u64, in_flight: Bytes, cx: &mut Cx<'_>) {
         let first = self.begins_episode(order);
-        let event = Congestion { cause, bytes: Bytes::new(self.data), in_flight, first };
+        let event = Congestion { cause, bytes: Bytes::new(self.settings.data), in_flight, first };
         let before = self.law.allowance();
         self.law.on_congestion(&event, cx);
         let after = self.law.allowance();
@@ -100,19 +104,20 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// Conservative window adaptation: whether a segment was requested after the episode of the last reduction.
     fn begins_episode(&mut self, order: u64) -> bool {
-        let (reached, end) = match self.episode_check {
+        let (reached, end) = match self.settings.episode_check {
             // no second reduction for segments that were in flight                [ndn-tools 22.12: catchunks]
-            EpisodeCheck::Segment => (order, self.wanted),
+            EpisodeCheck::Segment => (order, self.progress.wanted),
             // m_highData > m_recPoint, m_recPoint = m_seq                    [ndnSIM 2.8: ndn-consumer-pcon]
-            EpisodeCheck::Highest => (self.high, self.wanted + 1),
+            EpisodeCheck::Highest => (self.progress.high, self.progress.wanted + 1),
         };
-        if self.recovery.is_some_and(|recovery| reached <= recovery) {
+        if self.progress.recovery.is_some_and(|recovery| reached <= recovery) {
             return false;
         }
-        if self.episode > 0.0 {
+        if self.settings.episode > 0.0 {
             // an episode of several windows ends later by that number
-            let window = end.saturating_sub(self.high);
-            self.recovery = Some(self.high + (window as f64 * self.episode) as u64);
+            let window = end.saturating_sub(self.progress.high);
+            self.progress.recovery =
+                Some(self.progress.high + (window as f64 * self.settings.episode) as u64);
         }
         true
     }

@@ -69,7 +69,8 @@ impl<C: CongestionControl> Consumer<C> {
         if self.sources.is_some() || self.law.by_source().is_none() {
             return;
         }
-        let fixed = (self.retries == 0).then_some(Duration::from_millis(u64::from(self.lifetime_ms)));
+        let fixed = (self.settings.retries == 0)
+            .then_some(Duration::from_millis(u64::from(self.settings.lifetime_ms)));
         let timeout = self.timeout.config();
         self.sources = Some(Box::new(Sources { list: Vec::new(), latest: 0, timeout, fixed }));
         self.read_window(0);
@@ -87,7 +88,7 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// Takes over the window of a source.
     fn read_window(&mut self, number: u32) {
-        let data = self.data;
+        let data = self.settings.data;
         let (law, sources) = self.parts();
         sources.get(number).window = law.window(number).as_u64() / data;
     }
@@ -137,7 +138,7 @@ impl<C: CongestionControl> Consumer<C> {
     pub(super) fn aim_by_source(&mut self, slot: u32) {
         let segment = *self.waiting.get(slot);
         let at = self.source(segment.source).timeout.looks_at(segment.sent_at);
-        self.timeout_at = self.timeout_at.min(at);
+        self.deadlines.timeout_at = self.deadlines.timeout_at.min(at);
     }
 
     /// Waits for a segment no longer.
@@ -145,7 +146,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.discharge(slot);
         self.waiting.remove(slot);
         if self.waiting.first(SegmentQueue::Out).is_none() {
-            self.timeout_at = Time::NEVER;
+            self.deadlines.timeout_at = Time::NEVER;
         }
     }
 
@@ -159,9 +160,9 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// What Data that crossed the network says.
     pub(super) fn learn_by_source(&mut self, slot: u32, packet: &Packet, cx: &mut Cx<'_>) {
-        let (now, data) = (cx.now(), self.data);
+        let (now, data) = (cx.now(), self.settings.data);
         let segment = *self.waiting.get(slot);
-        let marked = self.marks && packet.ecn == Ecn::Marked;
+        let marked = self.settings.marks && packet.ecn == Ecn::Marked;
         let (law, sources) = self.parts();
         let number = law.identify(segment.segment, &packet.label);
         sources.latest = number as usize;
@@ -178,7 +179,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
         let shorter = source.timeout.timeout() < before;
         let (rtt_smoothed, rtt_min) = (source.timeout.smoothed(), source.timeout.min());
-        self.pause_until = Time::ZERO;
+        self.deadlines.pause_until = Time::ZERO;
         if marked {
             cx.count(Count::Marks, 1);
             self.congested_by_source(slot, Cause::Mark, cx);
@@ -216,7 +217,7 @@ impl<C: CongestionControl> Consumer<C> {
             let sent_at = self.waiting.get(first).sent_at;
             let timeout = &self.source(number).timeout;
             let at = timeout.looks_at(sent_at).max(tick(now, timeout.config().scan, Duration::ZERO));
-            self.timeout_at = self.timeout_at.min(at);
+            self.deadlines.timeout_at = self.deadlines.timeout_at.min(at);
         }
     }
 
@@ -233,7 +234,7 @@ impl<C: CongestionControl> Consumer<C> {
             if segment.sent_at + timeouts[segment.source as usize] > now {
                 continue;
             }
-            if self.retries > 0 {
+            if self.settings.retries > 0 {
                 cx.count(Count::Timeouts, 1);
             }
             // others of its source are answered, so this one is lost; or nobody is
@@ -242,7 +243,7 @@ impl<C: CongestionControl> Consumer<C> {
             self.congested_by_source(slot, cause, cx);
             self.again_by_source(slot, cx);
         }
-        self.timeout_at = Time::NEVER;
+        self.deadlines.timeout_at = Time::NEVER;
         let mut next = self.waiting.first(SegmentQueue::Out);
         while let Some(slot) = next {
             self.aim_by_source(slot);
@@ -263,7 +264,7 @@ impl<C: CongestionControl> Consumer<C> {
 
     /// Tells the law what happened to an Interest. The timer of its source is backed off once per episode.
     fn congested_by_source(&mut self, slot: u32, cause: Cause, cx: &mut Cx<'_>) {
-        let (data, wanted, retries) = (self.data, self.wanted, self.retries);
+        let (data, wanted, retries) = (self.settings.data, self.progress.wanted, self.settings.retries);
         let segment = *self.waiting.get(slot);
         let (law, sources) = self.parts();
         let source = sources.get(segment.source);

@@ -607,7 +607,7 @@ fn losses_of_one_window_are_one_episode() {
     let first = (Cause::Loss, true);
     assert_eq!(net.consumer.law.episodes(), [first, (Cause::Loss, false), (Cause::Loss, false)]);
     assert_eq!(net.consumer.law.window, 5.0);
-    assert_eq!(net.consumer.recovery, Some(150));
+    assert_eq!(net.consumer.progress.recovery, Some(150));
 }
 
 /// A window of 8 and a timeout of 200 ms. Segment 1 is lost at 0 ms, so that seven leave each 10 ms: 8 to 14 at 10 ms, 85 to 91 at 120 ms,
@@ -653,7 +653,7 @@ fn marks(episode: f64, episode_check: EpisodeCheck) -> (Vec<bool>, Option<u64>) 
     assert!(net.consumer.law.told.iter().all(|told| !matches!(told, Told::Ack { marked: false, .. })));
     let first: Vec<bool> = net.consumer.law.episodes().iter().map(|event| event.1).collect();
     assert_eq!(net.count(Count::Marks), first.len() as u64);
-    (first, net.consumer.recovery)
+    (first, net.consumer.progress.recovery)
 }
 
 /// Every Data is marked, the window is 4. The mark of order 1 reduces 4 to 2 at 10 ms, when 4 were sent; 2, 3 and 4 are of that episode,
