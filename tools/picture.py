@@ -130,34 +130,44 @@ COMPARED = {
 """Tables of the comparison, and their columns on its page."""
 
 
-def named_data():
-    kept = ROOT / "out" / "named-data" / "measurements"
-    done = papers.reproduce("named-data", jobs=os.cpu_count() or 1, out=kept)
+def measured(study):
+    """A study, with what it measured before with this build."""
+    return papers.reproduce(study, jobs=os.cpu_count() or 1, out=ROOT / "out" / study / "measurements")
+
+
+def figures_of(study, done):
+    """Draws the figures of a study on cards of their own height."""
     for name, figure in done.figures.items():
         wide, high = size_of(figure.svg)
         drawn = part(figure.svg, 20, 12, 860, 860 * high / wide)
-        framed(f"named-data-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
-    page = ROOT / "docs" / "named-data-comparison.md"
+        framed(f"{study}-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
+
+
+def tables_into(page, tables, first, columns):
+    """Fills a page with tables: the column ``first`` and those that ``columns`` names for each."""
     text = page.read_text(encoding="utf-8")
-    for name, columns in COMPARED.items():
-        table = done.tables.get(f"table-{name}") or done.tables[name]
-        lines = markdown(
-            [
-                {key: row[key] for key in row if key.removesuffix("_ci95") in ("scheme", *columns)}
-                for row in table.rows()
-            ]
-        )
-        text = filled(text, name, lines)
+    for name, wanted in columns.items():
+        rows = [
+            {key: row[key] for key in row if key.removesuffix("_ci95") in (first, *wanted)}
+            for row in tables(name).rows()
+        ]
+        text = filled(text, name, markdown(rows))
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")
+
+
+def named_data():
+    done = measured("named-data")
+    figures_of("named-data", done)
+    page = ROOT / "docs" / "named-data-comparison.md"
+    tables_into(page, lambda name: done.tables.get(f"table-{name}") or done.tables[name], "scheme", COMPARED)
 
 
 def background_and_real_time():
     page = ROOT / "docs" / "background-and-real-time.md"
     text = page.read_text(encoding="utf-8")
     for study in ("background", "real-time"):
-        kept = ROOT / "out" / study / "measurements"
-        done = papers.reproduce(study, jobs=os.cpu_count() or 1, out=kept)
+        done = measured(study)
         for name, figure in done.figures.items():
             framed(f"{name}-compared.svg", 900, 809, [part(figure.svg, 20, 12, 860, 785)])
         for name, table in done.tables.items():
@@ -166,7 +176,7 @@ def background_and_real_time():
     print(f"{page.relative_to(ROOT)} written")
 
 
-SAID = {
+SCALING = {
     "table-controller": ("throughput_mbps", "swings_mbps", "moves", "delay_ms", "commands", "retransmitted"),
     "table-death": ("before_mbps", "dead_mbps", "after_mbps", "swings_mbps", "moves", "recovery_s"),
     "table-sizes": (
@@ -186,22 +196,9 @@ SAID = {
 
 
 def scaling():
-    kept = ROOT / "out" / "scaling" / "measurements"
-    done = papers.reproduce("scaling", jobs=os.cpu_count() or 1, out=kept)
-    for name, figure in done.figures.items():
-        wide, high = size_of(figure.svg)
-        drawn = part(figure.svg, 20, 12, 860, 860 * high / wide)
-        framed(f"scaling-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
-    page = ROOT / "docs" / "named-data-control.md"
-    text = page.read_text(encoding="utf-8")
-    for name, columns in SAID.items():
-        rows = [
-            {key: row[key] for key in row if key.removesuffix("_ci95") in ("case", *columns)}
-            for row in done.tables[name].rows()
-        ]
-        text = filled(text, name, markdown(rows))
-    page.write_text(text, encoding="utf-8")
-    print(f"{page.relative_to(ROOT)} written")
+    done = measured("scaling")
+    figures_of("scaling", done)
+    tables_into(ROOT / "docs" / "named-data-control.md", done.tables.__getitem__, "case", SCALING)
 
 
 def size_of(svg):
