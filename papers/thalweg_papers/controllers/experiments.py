@@ -1,0 +1,44 @@
+"""Every experiment: its scenarios, what is kept, how many runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base import Experiment, ExperimentKey, Sample, Scale
+from . import scenarios
+from .keys import Key
+
+SEEDS = 3
+
+
+def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Goodputs of both, and what the measured flow waited in queues and lost."""
+    from .. import _read
+
+    measured, reference = (_read.flow(result, name) for name in ("measured", "reference"))
+    return {
+        "goodput_bps": float(measured["goodput_bps"]),
+        "reference_bps": float(reference["goodput_bps"]),
+        "queueing_s": float(measured["queueing_delay_s"]),
+        "loss": float(measured["loss_ratio"] or 0.0),
+    }
+
+
+def _variants(key: Key) -> tuple[str, ...]:
+    ways = scenarios.ways(key)
+    return tuple(scenarios.variant(way, network) for way in ways for network in scenarios.NETWORKS)
+
+
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
+    key: Experiment(
+        key,
+        key,
+        _variants(key),
+        lambda variant, scale, key=key: scenarios.tree(key, variant, scale),  # type: ignore[misc]
+        extract,
+        seeds=SEEDS,
+        quick_seeds=1,
+        weight=0.4,
+    )
+    for key in Key
+}

@@ -1,0 +1,139 @@
+"""Differences between implementations of one algorithm: how large, on how many networks, and of controller or transport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._base import FigureSpec, Sample, Samples, Scale, Table
+from .._common import short, table
+from . import scenarios
+from .keys import Key
+from .scenarios import BASELINE, LABELS, NETWORKS, variant
+
+BAND = 0.15
+FEW = 1e-4
+"""Losses below are not compared."""
+NAMES = {Key.CUBIC: "CUBIC", Key.NEWRENO: "NewReno", Key.BBR: "BBR"}
+
+QUANTITIES: dict[str, Callable[[Sample], float]] = {
+    "share_percent": lambda s: 100 * s["goodput_bps"] / (s["goodput_bps"] + s["reference_bps"]),
+    "queueing_delay_ms": lambda s: 1e3 * s["queueing_s"],
+    "loss_percent": lambda s: 100 * s["loss"],
+}
+
+
+def mean(samples: Sequence[Sample], quantity: str) -> float:
+    """Mean over seeds."""
+    return float(np.mean([QUANTITIES[quantity](sample) for sample in samples]))
+
+
+def apart(value: float, baseline: float, quantity: str) -> float | None:
+    """How far a value is from the baseline, as a share of that; none where there is nothing to compare."""
+    least = 100 * FEW if quantity == "loss_percent" else 0.0
+    if max(value, baseline) <= least:
+        return None
+    return value / max(baseline, least) - 1 if baseline > 0 or least > 0 else None
+
+
+def _differ(difference: float | None) -> bool:
+    return difference is not None and abs(difference) > BAND
+
+
+def summary(samples: Samples, _scale: Scale) -> Table:
+    """Each implementation: means over the networks, and on how many it differs from the baseline."""
+    rows = []
+    for key in Key:
+        for way in scenarios.ways(key):
+            row: dict[str, Any] = {"algorithm": NAMES[key], "implementation": LABELS[way]}
+            for quantity in QUANTITIES:
+                cells = [
+                    [mean(samples[key, variant(one, network)], quantity) for one in (way, BASELINE)]
+                    for network in NETWORKS
+                ]
+                row[quantity] = short(float(np.mean([value for value, _ in cells])))
+                differ = sum(_differ(apart(value, baseline, quantity)) for value, baseline in cells)
+                row[f"{quantity.rpartition('_')[0]}_differs"] = differ
+            rows.append(row)
+    return table("Means over 24 networks, and the networks on which it differs by more than 15 %", rows)
+
+
+def differences(samples: Samples, _scale: Scale) -> Table:
+    """Each difference above 15 % of a stack's own controller: the parts of controller and transport."""
+    return table("Differences above 15 %, network by network", list(_differences(samples)))
+
+
+def _differences(samples: Samples) -> Iterator[dict[str, Any]]:
+    for key in Key:
+        for way in scenarios.ways(key):
+            if way in ("tcp", BASELINE) or way.endswith("-plugged"):
+                continue
+            for network in NETWORKS:
+                for quantity in QUANTITIES:
+                    own, plugged, baseline = (
+                        mean(samples[key, variant(one, network)], quantity)
+                        for one in (way, f"{way}-plugged", BASELINE)
+                    )
+                    difference = apart(own, baseline, quantity)
+                    if not _differ(difference):
+                        continue
+                    controller, transport = apart(own, plugged, quantity), apart(plugged, baseline, quantity)
+                    yield {
+                        "algorithm": NAMES[key],
+                        "implementation": LABELS[way],
+                        "network": network,
+                        "quantity": quantity.rpartition("_")[0].replace("_", " "),
+                        "value": short(own),
+                        "baseline": short(baseline),
+                        "difference_percent": _percent(difference),
+                        "of_controller_percent": _percent(controller),
+                        "of_transport_percent": _percent(transport),
+                    }
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else short(100 * share)
+
+
+def causes(samples: Samples, _scale: Scale) -> Table:
+    """How many differences come from the controller, and how many from the transport."""
+    found = list(_differences(samples))
+    rows = []
+    for key in Key:
+        for way in scenarios.ways(key):
+            for quantity in dict.fromkeys(row["quantity"] for row in found):
+                here = [
+                    row
+                    for row in found
+                    if (row["algorithm"], row["implementation"], row["quantity"])
+                    == (NAMES[key], LABELS[way], quantity)
+                ]
+                if not here:
+                    continue
+                sizes = [
+                    [abs(row[f"of_{part}_percent"] or 0.0) for part in ("controller", "transport")]
+                    for row in here
+                ]
+                rows.append(
+                    {
+                        "algorithm": NAMES[key],
+                        "implementation": LABELS[way],
+                        "quantity": quantity,
+                        "differences": len(here),
+                        "mostly_controller": sum(controller > transport for controller, transport in sizes),
+                        "mostly_transport": sum(controller <= transport for controller, transport in sizes),
+                    }
+                )
+    return table("Differences above 15 % of the stacks' own controllers, by where they come from", rows)
+
+
+def figure_specs() -> tuple[FigureSpec, ...]:
+    """The summary, where differences come from, each difference."""
+    every = tuple(Key)
+    return (
+        FigureSpec("summary", "Implementations of three algorithms", every, summary),
+        FigureSpec("causes", "Controller or transport", every, causes),
+        FigureSpec("differences", "Differences above 15 %", every, differences),
+    )
