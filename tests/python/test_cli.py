@@ -318,6 +318,7 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
             "Do",
             "Listen",
             "List",
+            "Log",
         ),
         *("Measure", "Poll", "Print", "Read", "Remove", "Report", "Reproduce", "Run", "Serve", "Set", "Show"),
         *("Start", "Stop", "Study", "Use", "Write"),
