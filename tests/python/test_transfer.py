@@ -903,7 +903,7 @@ def test_a_spoilt_part_is_found_and_a_resume_sends_the_rest(file: Path, into: Pa
     """The list of blocks is not believed: what is wrong on disk comes again, what is right does not."""
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
-    sender = start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--rate", "8 Mbit/s", "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--rate", "4 Mbit/s", "--json")
     until(lambda: blocks(into) >= 5)
     sender.send_signal(signal.SIGINT)
     assert (end(sender)["code"], end(receiver)["code"]) == (130, 1)

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamError, ParamList, QueueLimit};
+use contract::{
+    Destination, Endpoint, FlowId, LinkId, NameId, Names, NodeId, ParamError, ParamList, QueueLimit,
+};
 use stack::datagram::Spell;
 use stack::queue::DisciplineSpec;
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
-
-use crate::Factory;
 
 /// The description of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -344,6 +344,9 @@ pub struct StackSpec {
     /// Makes the two ends.
     pub ends: MakeEnds,
 }
+
+/// Makes an endpoint that is not built in, given its destination. It is called at every start of the flow.
+pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 
 /// The factories of the sender and of the receiver; or what is wrong with the parameters.
 pub type Ends = Result<(Factory, Factory), ParamError>;

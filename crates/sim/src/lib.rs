@@ -13,12 +13,12 @@ mod trace;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Ends, FlowEmulation, FlowKind, FlowSpec, IcnSpec,
-    Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec,
-    Record, RouteSpec, SdnSpec, StackSpec,
+    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Ends, Factory, FlowEmulation, FlowKind, FlowSpec,
+    IcnSpec, Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec,
+    ReceiverSpec, Record, RouteSpec, SdnSpec, StackSpec,
 };
 pub use delays::Delays;
-pub use hosts::{Factory, MANY_RECEIVERS};
+pub use hosts::MANY_RECEIVERS;
 pub use trace::{
     Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
     ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,

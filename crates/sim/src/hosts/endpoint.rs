@@ -73,9 +73,6 @@ impl Endpoint for AnyEndpoint {
     }
 }
 
-/// Makes an endpoint that is not built in, given its destination. It is called at every start of the flow.
-pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
-
 /// An endpoint, its random stream and its counters.
 pub(crate) struct EndpointState {
     endpoint: AnyEndpoint,

@@ -5,8 +5,8 @@ use stack::log::Log;
 use units::Time;
 
 use super::endpoint::{self, AnyEndpoint};
-use super::{Factory, Hosts, ReceiverState};
-use crate::{Blueprint, Churn};
+use super::{Hosts, ReceiverState};
+use crate::{Blueprint, Churn, Factory};
 
 /// The next change of an endpoint's activity.
 pub(crate) struct Turn {

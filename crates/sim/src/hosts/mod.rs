@@ -18,16 +18,15 @@ use units::Time;
 
 pub use build::MANY_RECEIVERS;
 use clocks::Clocks;
-pub use endpoint::Factory;
 use endpoint::{EndpointState, Totals};
 use nodes::Nodes;
 pub(crate) use nodes::access_routers;
 pub(crate) use sdn::is_control_port;
 
-use crate::Blueprint;
 use crate::agenda::{Agenda, Kind, What};
 use crate::fabric::Fabric;
 use crate::trace::{FlowRecord, ReceiverRecord, Subject};
+use crate::{Blueprint, Factory};
 
 /// The endpoints of a flow.
 struct FlowState {

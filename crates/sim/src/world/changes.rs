@@ -5,11 +5,10 @@ use stack::log::Log;
 use units::Rate;
 
 use super::World;
-use crate::Change;
 use crate::agenda::{Kind, What};
 use crate::fabric::{Offer, both};
-use crate::hosts::Factory;
 use crate::trace::Subject;
+use crate::{Change, Factory};
 
 impl World {
     /// Handles a sender's start, stop or churn event.
