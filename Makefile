@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates schemes \( -
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export CARGO_TERM_COLOR := never
 
-.PHONY: help setup check test test-programs demo bench scheme new-scheme golden registry docs figures requirements interop ci clean
+.PHONY: help setup check test test-programs demo bench scheme new-scheme golden registry docs figures video requirements interop ci clean
 
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ docs: $(VENV)/.made  ## rewrite the catalogue, tables of parameters, reference p
 
 figures: setup  ## redraw the pictures of the docs, and the tables of the comparisons
 	@$(PY) tools/picture.py
+
+video: setup  ## repeat the experiment of the guide on live video, and draw its figure (needs root and ffmpeg; 3 min)
+	@$(PY) tools/video.py
 
 requirements: $(VENV)/.made  ## lock what both pyproject.toml name, with hashes and without a registry, in requirements.txt (needs uv)
 	@$(PY) tools/requirements.py | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
