@@ -224,11 +224,21 @@ def markdown(rows):
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def controllers():
+    page = ROOT / "docs" / "controllers.md"
+    text, done = page.read_text(encoding="utf-8"), measured("controllers")
+    for name in ("summary", "causes"):
+        text = filled(text, f"controllers {name}", markdown(list(done.tables[name].rows())))
+    page.write_text(text, encoding="utf-8")
+    print(f"{page.relative_to(ROOT)} written")
+
+
 def main():
     first_run()
     deep_buffer()
     named_data()
     background_and_real_time()
+    controllers()
     scaling()
     coarse_clocks()
     feedback_scaling()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ._base import Figure, Live, Paper, Reproduction, Study, Table
 from .agreement import STUDY as AGREEMENT
 from .background_real_time import BACKGROUND, REAL_TIME
+from .controllers import STUDY as CONTROLLERS
 from .cvihis import PAPER as CVIHIS
 from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
@@ -46,7 +47,7 @@ PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, 
 """Every paper that can be reproduced, by name."""
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (AGREEMENT, BACKGROUND, NAMED_DATA, REAL_TIME, SCALING)
+    study.name: study for study in (AGREEMENT, BACKGROUND, CONTROLLERS, NAMED_DATA, REAL_TIME, SCALING)
 }
 """Comparisons of our own, by name."""
 
