@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import thalweg as tw
+
+for number in (signal.SIGHUP, signal.SIGINT):
+    # programs under test inherit what is ignored, as under `nohup` and in the background of a script
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
