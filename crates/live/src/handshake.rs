@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use contract::Ecn;
 use driver::{GsoBatch, Platform};
 use units::{Duration, Time};
-use wire::stream::{Datagram, Frame, Group, Hello, KEY, Offer, Reason, Role, TOKEN, Welcome};
+use wire::stream::{Datagram, Frame, Group, Hello, KEY, Malformed, Offer, Reason, Role, TOKEN, Welcome};
 
 use crate::channel::Channel;
 use crate::keys::{Key, KeyPair, SessionKeys, TokenKey};
@@ -285,6 +285,22 @@ impl Listener {
             inside: VecDeque::new(),
             used: VecDeque::new(),
         }
+    }
+
+    /// The session of a datagram, and whether it is one of a connection attempt. Counts and answers what is of none.
+    pub fn session_of(
+        &self,
+        bytes: &[u8],
+        from: SocketAddr,
+        platform: &mut impl Platform,
+        stats: &mut Stats,
+    ) -> Option<(u32, bool)> {
+        match Datagram::peek(bytes) {
+            Ok(found) => return Some(found),
+            Err(Malformed::Version) => self.on_other_version(bytes, from, platform, stats),
+            Err(_) => stats.discarded.malformed += 1,
+        }
+        None
     }
 
     /// Handles a datagram of another version. A caller of version 1, which would retry for a minute, gets a refusal of that version, which

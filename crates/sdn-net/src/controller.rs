@@ -12,7 +12,7 @@ use live::{Admission, Attempt, CLOSE_LINGER, CallerHello, Channel, Listener, POL
 use schemes::AnyApp;
 use stack::sdn::{AgentLocation, Controller};
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{Datagram, Frame, KEY, Malformed, Order as SessionOrder, Reason, Role, Said, Task};
+use wire::stream::{Frame, KEY, Order as SessionOrder, Reason, Role, Said, Task};
 
 use crate::{Control, Error, NodeStats, Settings, Stats};
 
@@ -249,16 +249,8 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
     // ---- what comes
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
-        let (session, opening) = match Datagram::peek(bytes) {
-            Ok(found) => found,
-            Err(Malformed::Version) => {
-                return self.listener.on_other_version(bytes, from, self.tx.platform, &mut self.tx.stats);
-            }
-            Err(_) => {
-                self.tx.stats.discarded.malformed += 1;
-                return;
-            }
-        };
+        let found = self.listener.session_of(bytes, from, self.tx.platform, &mut self.tx.stats);
+        let Some((session, opening)) = found else { return };
         if opening {
             return self.on_attempt(bytes, from, now);
         }

@@ -13,7 +13,7 @@ use contract::Ecn;
 use driver::{EventLoop, Platform, drive};
 use transfer::{Outgoing, Payload, Status, Waits};
 use units::Time;
-use wire::stream::{Datagram, Frame, KEY, Malformed, Order, Reason, Role};
+use wire::stream::{Frame, KEY, Order, Reason, Role};
 
 use crate::addresses::SENDER;
 use crate::channel::Channel;
@@ -247,16 +247,8 @@ impl<'a, O: Platform> GroupSender<'a, O> {
     // ---- what comes
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) {
-        let (session, opening) = match Datagram::peek(bytes) {
-            Ok(found) => found,
-            Err(Malformed::Version) => {
-                return self.listener.on_other_version(bytes, from, self.tx.platform, &mut self.tx.stats);
-            }
-            Err(_) => {
-                self.tx.stats.discarded.malformed += 1;
-                return;
-            }
-        };
+        let found = self.listener.session_of(bytes, from, self.tx.platform, &mut self.tx.stats);
+        let Some((session, opening)) = found else { return };
         if opening {
             return self.on_attempt(bytes, from, now);
         }
