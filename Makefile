@@ -1,4 +1,4 @@
-# Every verb of the house. Each makes what it needs: the first call sets up, later calls rebuild only what changed.
+# All targets. Each makes what it needs: the first call sets up, later calls rebuild only what changed.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -14,12 +14,12 @@ export CARGO_TERM_COLOR := never
 
 .PHONY: help setup check test test-programs demo bench scheme new-scheme golden registry docs figures video requirements interop ci clean
 
-help:  ## list the verbs
+help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed  ## make .venv, build the core in release mode, install the packages
 
-check: $(VENV)/.required  ## formatting, clippy, ruff, types, arrows, registry, citations, words, catalogue; without a release build
+check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, registry, citations, words, catalogue; without a release build
 	@$(PY) tools/count.py check
 
 test:  ## every test, Rust and Python; sets up by itself
@@ -69,7 +69,7 @@ interop: setup  ## build the Go forwarder ndnd, fetch from it and serve to it, a
 ci: setup  ## all that CI runs
 	@$(PY) tools/count.py ci
 
-clean:  ## remove what the verbs made, except the compiled Rust
+clean:  ## remove what the targets made, except the compiled Rust
 	rm -rf $(VENV) out python/thalweg/_native*.so
 
 $(VENV)/.made:

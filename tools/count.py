@@ -23,21 +23,21 @@ CHECK = [
     ("python formatting", [PYTHON, "-m", "ruff", "format", "--check", "--quiet"]),
     ("ruff", [PYTHON, "-m", "ruff", "check", "--quiet"]),
     ("types", [PYTHON, "-m", "mypy"]),
-    ("arrows", [PYTHON, "tools/arrows.py"]),
+    ("dependencies", [PYTHON, "tools/dependencies.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("citations", [PYTHON, "tools/citations.py"]),
     ("words", [PYTHON, "tools/words.py", "--check"]),
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),
 ]
 TEST = [
-    ("arrows", [PYTHON, "tools/arrows.py"]),
+    ("dependencies", [PYTHON, "tools/dependencies.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("rust tests", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
     ("python tests", [*PYTEST, "-n", "auto", "--dist", "loadfile", "-m", "not processes and not wall_clock"]),
     ("tests of processes", [*PYTEST, "-n", "4", "-m", "processes"]),
     ("real-time tests", [*PYTEST, "-m", "wall_clock"]),
 ]
-# CI runs the arrows and the registry within `make test`, and scenarios that are slow.
+# CI runs the dependencies and the registry within `make test`, and scenarios that are slow.
 CI = [step for step in CHECK if step not in TEST] + [
     ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"])
 ]

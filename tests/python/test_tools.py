@@ -1,4 +1,4 @@
-"""The tools of the repository: arrows, registry, citations, counting, new schemes."""
+"""The tools of the repository: dependencies, registry, citations, counting, new schemes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import arrows
 import citations
 import count
+import dependencies
 import new_scheme
 import registry
 import requirements
@@ -46,11 +46,11 @@ def package(tmp_path: Path, name: str, *uses: tuple[str, str | None]) -> dict[st
         ("sim", ("lab", "dev"), "`sim` must not use `lab` (dev)"),
     ],
 )
-def test_an_arrow_to_the_right_is_refused(
+def test_a_dependency_outside_the_table_is_refused(
     crate: str, uses: tuple[str, str | None], said: str, tmp_path: Path
 ) -> None:
-    packages = [package(tmp_path, name) for name in arrows.LEFT if name != crate]
-    problems = list(arrows.wrong_arrows([*packages, package(tmp_path, crate, uses)]))
+    packages = [package(tmp_path, name) for name in dependencies.ALLOWED if name != crate]
+    problems = list(dependencies.wrong_dependencies([*packages, package(tmp_path, crate, uses)]))
     assert len(problems) == 1
     assert said in problems[0]
 
@@ -64,13 +64,15 @@ def test_an_arrow_to_the_right_is_refused(
         ("units", ("proptest", "dev")),
     ],
 )
-def test_an_arrow_to_the_left_is_allowed(crate: str, uses: tuple[str, str | None], tmp_path: Path) -> None:
-    packages = [package(tmp_path, name) for name in arrows.LEFT if name != crate]
-    assert not list(arrows.wrong_arrows([*packages, package(tmp_path, crate, uses)]))
+def test_a_dependency_in_the_table_is_allowed(
+    crate: str, uses: tuple[str, str | None], tmp_path: Path
+) -> None:
+    packages = [package(tmp_path, name) for name in dependencies.ALLOWED if name != crate]
+    assert not list(dependencies.wrong_dependencies([*packages, package(tmp_path, crate, uses)]))
 
 
-def test_a_crate_that_nobody_placed_is_refused(tmp_path: Path) -> None:
-    assert "not in the table" in next(arrows.wrong_arrows([package(tmp_path, "attic")]))
+def test_a_crate_without_a_row_is_refused(tmp_path: Path) -> None:
+    assert "not in the table" in next(dependencies.wrong_dependencies([package(tmp_path, "attic")]))
 
 
 def test_the_library_knows_no_paper_and_papers_use_what_is_public(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_the_library_knows_no_paper_and_papers_use_what_is_public(tmp_path: Path
     }.items():
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    assert list(arrows.wrong_imports(tmp_path)) == [
+    assert list(dependencies.wrong_imports(tmp_path)) == [
         "python/thalweg/a.py must not import `thalweg_papers.mca`: papers are found by their entry points",
         "papers/thalweg_papers/b.py must not import `thalweg._work`: it is not public",
     ]
@@ -251,9 +253,11 @@ def test_a_new_scheme_of_each_kind_builds_and_passes() -> None:
     # of `lab`, and are left to CI.
     whole = "THALWEG_SLOW" in os.environ
     tree = ROOT / "target" / "new-scheme"
-    lab = {name for name in arrows.LEFT["lab"] if not name.startswith("stack-")} - {"schemes"} | {"lab"}
+    lab = {name for name in dependencies.ALLOWED["lab"] if not name.startswith("stack-")} - {"schemes"} | {
+        "lab"
+    }
     shutil.rmtree(tree, ignore_errors=True)
-    cut_tree(tree, sorted(lab if whole else arrows.LEFT["schemes"]))
+    cut_tree(tree, sorted(lab if whole else dependencies.ALLOWED["schemes"]))
     names = {f"new_{kind}": kind for kind in new_scheme.FILES}
     for name, kind in names.items():
         assert new_scheme.refuse(name, tree, kind) is None

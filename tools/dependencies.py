@@ -1,6 +1,6 @@
-"""Compares who uses whom in the workspace with the allowed arrows, and fails on any other.
+"""Compares the dependencies of the workspace's crates with the allowed ones, and fails on any other.
 
-Also: which crate may use which outside library, that every crate takes the workspace's lints, that the library
+Also: which crate may use which external library, that every crate takes the workspace's lints, that the library
 `thalweg` imports nothing of `thalweg_papers`, and that the papers use only what is public in the library.
 """
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BASE = {"units", "contract", "wire", "stack", "schemes"}
 RUNS = {"sim", "driver", "transfer", "live", "ndn-net", "emulate", "lab"}
 
-LEFT = {
+ALLOWED = {
     "units": set(),
     "graph": set(),
     "contract": {"units"},
@@ -42,9 +42,9 @@ LEFT = {
     "benches": BASE | RUNS,
 }
 
-# Tests may look to the right: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests
+# Tests may use more: a state machine is tested with a congestion controller. Schemes in whole scenarios are tests
 # of `lab`, so that the tests of a scheme are built without it.
-TESTS_LEFT = {
+ALLOWED_IN_TESTS = {
     "stack": {"schemes"},
     "emulate": {"lab"},
     "thalweg-quic": {"stack"},
@@ -53,18 +53,18 @@ TESTS_LEFT = {
     "stack-str0m": {"sim", "stack"},
 }
 
-# Outside libraries below `lab`: few, and each for a reason that stands here.
+# External libraries below `lab`: few, each with its reason.
 SMALL = {
-    "ambassador",  # enums of parts: writes the match that passes each call of a trait on, when it is compiled
+    "ambassador",  # enums of parts: generates the match that forwards each call of a trait
     "etherparse",  # headers of IP, UDP and TCP
     "libm",  # the same mathematics on every machine
     "rand_core",  # the trait of random generators
-    "rand_pcg",  # one small generator a component
+    "rand_pcg",  # one small generator per component
     "sha2",  # digests that sign named data
 }
 
-# Outside libraries that only some crates may use.
-KEPT = {
+# External libraries that only some crates may use.
+RESTRICTED = {
     "serde": {"lab", "tables", "python", "benches"},
     "pyo3": {"python"},
     "arrow": {"tables", "python"},
@@ -95,24 +95,24 @@ def family(name):
     return name.replace("_", "-").split("-")[0]
 
 
-def wrong_arrows(packages):
-    """One sentence per arrow that is not allowed."""
+def wrong_dependencies(packages):
+    """One sentence per dependency that is not allowed."""
     names = {package["name"] for package in packages}
     for package in packages:
         user = package["name"]
-        if user not in LEFT:
-            yield f"crate `{user}` is not in the table of arrows: add it to LEFT in tools/arrows.py"
+        if user not in ALLOWED:
+            yield f"crate `{user}` is not in the table: add it to ALLOWED in tools/dependencies.py"
             continue
         for dependency in package["dependencies"]:
             used, kind = dependency["name"], dependency["kind"] or "normal"
             if used in names:
-                allowed = LEFT[user] | (TESTS_LEFT.get(user, set()) if kind == "dev" else set())
+                allowed = ALLOWED[user] | (ALLOWED_IN_TESTS.get(user, set()) if kind == "dev" else set())
                 if used not in allowed:
-                    yield f"`{user}` must not use `{used}` ({kind}): it does not stand to its left"
+                    yield f"`{user}` must not use `{used}` ({kind}): ALLOWED does not have it"
             elif kind == "dev":
                 continue
-            elif family(used) in KEPT and user not in KEPT[family(used)]:
-                yield f"`{user}` must not use `{used}`: only {', '.join(sorted(KEPT[family(used)]))} may"
+            elif family(used) in RESTRICTED and user not in RESTRICTED[family(used)]:
+                yield f"`{user}` must not use `{used}`: only {', '.join(sorted(RESTRICTED[family(used)]))} may"
             elif user in BELOW_LAB and used not in SMALL:
                 yield f"`{user}` must not use `{used}`: below `lab` only {', '.join(sorted(SMALL))}"
         manifest = tomllib.loads(Path(package["manifest_path"]).read_text())
@@ -121,7 +121,7 @@ def wrong_arrows(packages):
 
 
 def imported(path):
-    """Every dotted name that a Python file imports from elsewhere than its own package."""
+    """Every dotted name that a Python file imports from another package."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -150,11 +150,11 @@ def main():
         text=True,
         check=True,
     )
-    problems = [*wrong_arrows(json.loads(answer.stdout)["packages"]), *wrong_imports(ROOT)]
+    problems = [*wrong_dependencies(json.loads(answer.stdout)["packages"]), *wrong_imports(ROOT)]
     for problem in problems:
         print(problem)
     if not problems:
-        print("every arrow points left")
+        print("every dependency is allowed")
     return 1 if problems else 0
 
 

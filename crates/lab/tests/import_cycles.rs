@@ -1,4 +1,4 @@
-//! The modules of this crate know each other in one direction.
+//! The modules of this crate import each other without cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// What `lib.rs` gives the names that a module may take from `crate::`.
+/// The module of each name that `lib.rs` re-exports.
 fn exported(root: &str) -> BTreeMap<String, String> {
     let mut from = BTreeMap::new();
     for line in root.lines().filter_map(|line| line.strip_prefix("pub use ")) {
@@ -22,17 +22,17 @@ fn exported(root: &str) -> BTreeMap<String, String> {
     from
 }
 
-/// The modules that each module uses; tests are left out.
-fn arrows() -> BTreeMap<String, BTreeSet<String>> {
+/// The modules that each module imports, without tests.
+fn imports() -> BTreeMap<String, BTreeSet<String>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let root = fs::read_to_string(source.join("lib.rs")).expect("the root of the crate");
     let exported = exported(&root);
-    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in files(&source) {
         let inside = path.strip_prefix(&source).expect("it is in there");
         let first = inside.iter().next().expect("a name").to_string_lossy();
-        let room = first.trim_end_matches(".rs").to_owned();
-        if room == "lib" || inside.ends_with("tests.rs") {
+        let module = first.trim_end_matches(".rs").to_owned();
+        if module == "lib" || inside.ends_with("tests.rs") {
             continue;
         }
         let text = fs::read_to_string(&path).expect("just listed");
@@ -49,32 +49,32 @@ fn arrows() -> BTreeMap<String, BTreeSet<String>> {
                 let inside = word.trim().strip_prefix(&*name).is_some_and(|rest| rest.starts_with("::"));
                 let to = exported.get(&name).filter(|_| !inside).cloned().unwrap_or(name);
                 let known = source.join(&to).is_dir() || source.join(format!("{to}.rs")).is_file();
-                if to != room && known {
-                    arrows.entry(room.clone()).or_default().insert(to);
+                if to != module && known {
+                    imports.entry(module.clone()).or_default().insert(to);
                 }
             }
         }
     }
-    arrows
+    imports
 }
 
 #[test]
-fn modules_have_no_import_circles() {
-    let arrows = arrows();
-    assert!(arrows.get("lower").is_some_and(|uses| uses.contains("schema")), "{arrows:?}");
-    let mut left = arrows.clone();
-    // what uses nothing that is left is taken away, until nothing is
+fn modules_have_no_import_cycles() {
+    let imports = imports();
+    assert!(imports.get("lower").is_some_and(|uses| uses.contains("schema")), "{imports:?}");
+    let mut left = imports.clone();
+    // removes the modules whose imports are all removed already; a cycle remains
     loop {
         let names: BTreeSet<String> = left.keys().cloned().collect();
         let done: Vec<String> = left
             .iter()
             .filter(|(_, uses)| uses.iter().all(|to| !names.contains(to)))
-            .map(|(room, _)| room.clone())
+            .map(|(module, _)| module.clone())
             .collect();
         if done.is_empty() {
             break;
         }
-        left.retain(|room, _| !done.contains(room));
+        left.retain(|module, _| !done.contains(module));
     }
-    assert!(left.is_empty(), "these use each other: {left:?}");
+    assert!(left.is_empty(), "import cycle among {left:?}");
 }
