@@ -28,7 +28,7 @@ test:  ## every test, Rust and Python; sets up by itself
 
 # Beside the release build, whose last stages occupy one core.
 test-programs: $(VENV)/.made
-	@cargo test --workspace --locked --no-run --quiet
+	@cargo test --workspace --locked --profile suite --no-run --quiet
 
 demo: setup  ## reproduce the five papers in short runs: verdicts, and one HTML page of all
 	@$(THALWEG) reproduce --all --quick --out out/demo

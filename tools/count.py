@@ -32,7 +32,7 @@ CHECK = [
 TEST = [
     ("dependencies", [PYTHON, "tools/dependencies.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
-    ("rust tests", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
+    ("rust tests", ["cargo", "test", "--workspace", "--locked", "--profile", "suite", "--no-fail-fast"]),
     ("python tests", [*PYTEST, "-n", "auto", "--dist", "loadfile", "-m", "not processes and not wall_clock"]),
     ("tests of processes", [*PYTEST, "-n", "4", "-m", "processes"]),
     ("real-time tests", [*PYTEST, "-m", "wall_clock"]),

@@ -266,7 +266,7 @@ def test_a_new_scheme_of_each_kind_builds_and_passes() -> None:
 
     def tests(*argv: str, scheme: str = "") -> str:
         done = subprocess.run(
-            ["cargo", "test", "--offline", *argv],
+            ["cargo", "test", "--offline", "--profile", "suite", *argv],
             cwd=tree,
             env={
                 **os.environ,
