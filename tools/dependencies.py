@@ -31,6 +31,7 @@ ALLOWED = {
     "ndn-net": BASE | {"driver", "live", "sdn-net"},
     "thalweg-quic": {"units", "contract", "schemes"},
     "quic-net": BASE | {"driver", "transfer", "live", "thalweg-quic"},
+    "multicast": BASE | {"driver", "transfer", "live", "quic-net"},
     "emulate": BASE | {"sim", "driver", "transfer", "live", "ndn-net"},
     "stack-shared": {"units", "contract"},
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
@@ -79,7 +80,7 @@ RESTRICTED = {
     "noq": {"thalweg-quic", "stack-noq"},
     "dimpl": {"stack-str0m"},
     "str0m": {"stack-str0m"},
-    "quinn": {"driver", "quic-net", "thalweg-quic", "stack-quinn"},
+    "quinn": {"driver", "multicast", "quic-net", "thalweg-quic", "stack-quinn"},
     "socket2": {"driver"},
     "getrandom": {"driver", "ndn-net"},
 }

@@ -53,8 +53,8 @@ struct Shared {
 struct World {
     clock: Time,
     law: Law,
-    /// Datagrams that will arrive, by instant and order.
-    under_way: BTreeMap<(Time, u64), InFlight>,
+    /// Datagrams that will arrive, by instant and order, and the group that they were sent to.
+    under_way: BTreeMap<(Time, u64), (InFlight, Option<SocketAddr>)>,
     serial: u64,
     hosts: Vec<HostState>,
     running: Option<usize>,
@@ -63,13 +63,15 @@ struct World {
 
 struct HostState {
     address: SocketAddr,
-    arrived: VecDeque<InFlight>,
+    arrived: VecDeque<(InFlight, Option<SocketAddr>)>,
     /// It waits until then; `None` when its thread has ended.
     until: Option<Time>,
     /// Each wait takes this much longer than requested.
     oversleeps: Duration,
     /// It receives nothing before this instant.
     begun: bool,
+    /// The group that it has joined.
+    joined: Option<SocketAddr>,
     /// Its program is killed at this time.
     dies_at: Time,
 }
@@ -104,6 +106,7 @@ impl VirtualNetwork {
             until,
             oversleeps: Duration::ZERO,
             begun: false,
+            joined: None,
             dies_at: Time::NEVER,
         });
         VirtualHost { shared: Arc::clone(&self.0), me: world.hosts.len() - 1 }
@@ -116,7 +119,7 @@ impl VirtualNetwork {
 
     /// Makes a datagram arrive, from any sender.
     pub fn inject(&self, passing: InFlight) {
-        self.world().carry(passing);
+        self.world().carry(passing, None);
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
@@ -129,8 +132,8 @@ fn lock(shared: &Shared) -> MutexGuard<'_, World> {
 }
 
 impl World {
-    fn carry(&mut self, passing: InFlight) {
-        self.under_way.insert((passing.at.max(self.clock), self.serial), passing);
+    fn carry(&mut self, passing: InFlight, group: Option<SocketAddr>) {
+        self.under_way.insert((passing.at.max(self.clock), self.serial), (passing, group));
         self.serial += 1;
     }
 
@@ -142,13 +145,15 @@ impl World {
             match self.under_way.first_key_value().map(|(key, _)| key.0) {
                 Some(at) if next.is_none_or(|(until, _)| at <= until) => {
                     self.clock = self.clock.max(at);
-                    let Some((_, passing)) = self.under_way.pop_first() else { continue };
+                    let Some((_, (passing, group))) = self.under_way.pop_first() else { continue };
+                    let receives = |state: &HostState| state.until.is_some() && state.begun;
+                    let member = |state: &HostState| group.is_none() || state.joined == group;
                     let found = self
                         .hosts
                         .iter_mut()
-                        .find(|state| state.address == passing.to && state.until.is_some() && state.begun);
+                        .find(|state| state.address == passing.to && receives(state) && member(state));
                     if let Some(state) = found {
-                        state.arrived.push_back(passing);
+                        state.arrived.push_back((passing, group));
                         state.until = state.until.map(|until| until.min(at));
                     }
                 }
@@ -228,8 +233,9 @@ impl Platform for VirtualHost {
         let mut world = self.turn();
         let mut any = false;
         let arrived = &mut world.hosts[self.me].arrived;
-        while let Some(passing) = arrived.front() {
-            if !batch.push(passing.from, passing.ecn, &passing.bytes) {
+        batch.group = arrived.front().and_then(|(_, group)| *group);
+        while let Some((passing, group)) = arrived.front() {
+            if *group != batch.group || !batch.push(passing.from, passing.ecn, &passing.bytes) {
                 break;
             }
             arrived.pop_front();
@@ -249,14 +255,16 @@ impl Platform for VirtualHost {
                 ecn: gso_batch.ecn,
                 bytes: bytes.to_vec(),
             };
+            let group = passing.to.ip().is_multicast().then_some(passing.to);
             let arrivals = (world.law)(&passing);
-            arrivals.into_iter().for_each(|arrival| world.carry(arrival));
+            arrivals.into_iter().for_each(|arrival| world.carry(arrival, group));
         }
         SendOutcome::Accepted
     }
 
-    /// The network's law decides which members receive a datagram to a group.
-    fn join(&mut self, _group: SocketAddr) -> std::io::Result<()> {
+    /// The network's law decides which members receive a datagram to a group: it gives each copy the address of its member.
+    fn join(&mut self, group: SocketAddr) -> std::io::Result<()> {
+        self.turn().hosts[self.me].joined = Some(group);
         Ok(())
     }
 

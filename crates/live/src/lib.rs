@@ -30,6 +30,7 @@ pub use multicast::{Group, ReceiverOutcome, send_to_group};
 pub use outcome::{Discarded, End, Outcome, Stats, Traffic};
 pub use patience::{Patience, QUIET};
 pub use receive::receive;
+pub use replay::Replay;
 pub use send::{send, transport_of};
 pub use session::{CLOSE_LINGER, POLL_INTERVAL};
 pub use settings::{Accept, Handshake, Limits, Scheme, Secret, Settings};

@@ -7,21 +7,28 @@ const WORDS: usize = (WINDOW / 64) as usize + 1;
 
 /// A sliding window over datagram numbers, of constant size.
 #[derive(Clone, Debug)]
-pub(crate) struct Replay {
+pub struct Replay {
     /// One past the highest number.
     end: u64,
     /// One bit per number, at its position modulo the window.
     seen: [u64; WORDS],
 }
 
+impl Default for Replay {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Replay {
-    pub(crate) const fn new() -> Self {
+    /// Nothing was received yet.
+    pub const fn new() -> Self {
         Self { end: 0, seen: [0; WORDS] }
     }
 
-    /// Takes the number of an authenticated datagram. Returns false if it is a duplicate, or too old to decide.
+    /// Takes the number, below 2⁶², of an authenticated datagram. Returns false if it is a duplicate, or too old to decide.
     #[inline]
-    pub(crate) fn take(&mut self, number: u64) -> bool {
+    pub fn take(&mut self, number: u64) -> bool {
         if number == u64::MAX || number + WINDOW < self.end {
             return false;
         }

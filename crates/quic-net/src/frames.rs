@@ -2,7 +2,10 @@
 //!
 //! `docs/reference/wire-formats.md` shows each byte. Numbers are big-endian; a *varint* is that of RFC 9000 §16. The decoders accept any input.
 
-use bytes::{BufMut, BytesMut};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+use bytes::{Buf, BufMut};
 use contract::{Label, Piece, StreamHeader};
 use quinn_proto::VarInt;
 use quinn_proto::coding::Codec;
@@ -10,17 +13,18 @@ use units::Time;
 use wire::stream::{Data, Frame, Offer, Role, TEXT};
 
 /// The version of these frames.
-pub(crate) const VERSION: u8 = 1;
+pub const VERSION: u8 = 1;
 /// Maximum bytes of a record of the control stream.
-pub(crate) const MAX_RECORD: usize = 16_384;
+pub const MAX_RECORD: usize = 16_384;
 /// Maximum number of folders above a file.
-pub(crate) const MAX_DEPTH: usize = 32;
+pub const MAX_DEPTH: usize = 32;
 /// Maximum bytes of a packet of data in addition to its content, without a fragment of a video frame and without padding.
-pub(crate) const DATA_HEADER: usize = 1 + 8 + 8 + 8 + 32;
+pub const DATA_HEADER: usize = 1 + 8 + 8 + 8 + 32;
 
 /// A record of the control stream.
+#[expect(missing_docs, reason = "the text of a variant describes its fields")]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Record {
+pub enum Record {
     /// First of each end: the version of these frames, the direction of data, and a secret by which a listener recognises a caller.
     Hello { version: u8, role: Role, caller: [u8; 32] },
     /// From the sender: an object, and whether another follows it.
@@ -35,6 +39,26 @@ pub(crate) enum Record {
     Mode(String),
     /// From the sender: the receiver has confirmed that it has everything.
     Done,
+    /// From the sender, before an offer: its data come by this multicast group, in packets of this session; schemes know the receiver by the number
+    /// `peer`.
+    Group { address: SocketAddr, session: u32, peer: u32 },
+    /// From the sender: the secret of an epoch of the group.
+    Key { epoch: u32, secret: Secret },
+    /// From the receiver: it has the key of this epoch.
+    HasKey { epoch: u32 },
+    /// From the receiver: packets of the group do not arrive, or arrive again.
+    Hears(bool),
+}
+
+/// The secret of an epoch of a group, from which its keys are derived.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret(pub [u8; 32]);
+
+/// Does not show its content.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
 }
 
 const HELLO: u8 = 1;
@@ -44,10 +68,14 @@ const FIRST: u8 = 4;
 const MESSAGE: u8 = 5;
 const MODE: u8 = 6;
 const DONE: u8 = 7;
+const GROUP: u8 = 8;
+const KEY: u8 = 9;
+const HAS_KEY: u8 = 10;
+const HEARS: u8 = 11;
 
 impl Record {
     /// Appends the record: a byte for its kind, two for the length of what follows, and that.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    pub fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend([0; 3]);
         out[start] = match self {
@@ -84,6 +112,29 @@ impl Record {
                 MODE
             }
             Self::Done => DONE,
+            Self::Group { address, session, peer } => {
+                match address.ip() {
+                    IpAddr::V4(ip) => out.put_slice(&ip.octets()),
+                    IpAddr::V6(ip) => out.put_slice(&ip.octets()),
+                }
+                out.put_u16(address.port());
+                out.put_u32(*session);
+                out.put_u32(*peer);
+                GROUP
+            }
+            Self::Key { epoch, secret } => {
+                out.put_u32(*epoch);
+                out.put_slice(&secret.0);
+                KEY
+            }
+            Self::HasKey { epoch } => {
+                out.put_u32(*epoch);
+                HAS_KEY
+            }
+            Self::Hears(hears) => {
+                out.put_u8(u8::from(*hears));
+                HEARS
+            }
         };
         let length = out.len() - start - 3;
         out[start + 1..start + 3].copy_from_slice(&(length as u16).to_be_bytes());
@@ -94,10 +145,10 @@ impl Record {
     /// # Errors
     ///
     /// The bytes do not begin with a record.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
+    pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let Some((&[kind, high, low], rest)) = bytes.split_first_chunk() else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([high, low]));
-        if length > MAX_RECORD || !(HELLO..=DONE).contains(&kind) {
+        if length > MAX_RECORD || !(HELLO..=HEARS).contains(&kind) {
             return Err(Malformed);
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };
@@ -143,6 +194,19 @@ impl Record {
                 rest.is_empty().then_some(Self::Mode(mode))
             }
             DONE => body.is_empty().then_some(Self::Done),
+            GROUP => read_group(body),
+            KEY => {
+                let (epoch, secret) = numbered()?;
+                Some(Self::Key { epoch, secret: Secret(secret.try_into().ok()?) })
+            }
+            HAS_KEY => {
+                let (epoch, rest) = numbered()?;
+                rest.is_empty().then_some(Self::HasKey { epoch })
+            }
+            HEARS => match body {
+                [hears @ 0..2] => Some(Self::Hears(*hears == 1)),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -150,13 +214,24 @@ impl Record {
 
 /// What came is not in the format of these frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub struct Malformed;
 
 /// Appends a text of at most [`TEXT`] bytes after its length.
 fn text(text: &str, out: &mut Vec<u8>) {
     let end = (0..=text.len().min(TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     out.push(end as u8);
     out.extend(&text.as_bytes()[..end]);
+}
+
+/// An IPv4 or IPv6 address, which the length tells, its port, and two numbers.
+fn read_group(body: &[u8]) -> Option<Record> {
+    let (ip, mut rest) = body.split_at_checked(body.len().checked_sub(10)?)?;
+    let ip = match ip.len() {
+        4 => IpAddr::from(<[u8; 4]>::try_from(ip).ok()?),
+        _ => IpAddr::from(<[u8; 16]>::try_from(ip).ok()?),
+    };
+    let address = SocketAddr::new(ip, rest.get_u16());
+    Some(Record::Group { address, session: rest.get_u32(), peer: rest.get_u32() })
 }
 
 fn read_text(bytes: &[u8]) -> Option<(String, &[u8])> {
@@ -167,8 +242,9 @@ fn read_text(bytes: &[u8]) -> Option<(String, &[u8])> {
 }
 
 /// The content of a DATAGRAM frame.
+#[expect(missing_docs, reason = "the text of a variant describes its fields")]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Datagram<'a> {
+pub enum Datagram<'a> {
     /// A packet of data, feedback, or feedback of a player.
     Packet(Frame<'a>),
     /// A message between the applications, about an object. It can be lost.
@@ -189,7 +265,7 @@ const FULL: u8 = 0x01;
 
 impl<'a> Datagram<'a> {
     /// Appends it. Returns false if its numbers are out of range or it has no encoding.
-    pub(crate) fn write(&self, out: &mut BytesMut) -> bool {
+    pub fn write(&self, out: &mut impl BufMut) -> bool {
         match self {
             Self::Packet(Frame::Data(data)) => write_data(data, out),
             Self::Packet(Frame::Feedback { sent_at, label }) => {
@@ -213,7 +289,7 @@ impl<'a> Datagram<'a> {
     }
 
     /// Reads it; `None` if it is not in this format.
-    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (&first, mut rest) = bytes.split_first()?;
         let flags = first & !KINDS;
         match first & KINDS {
@@ -238,14 +314,14 @@ impl<'a> Datagram<'a> {
 }
 
 /// Bytes of a packet of data without padding.
-pub(crate) fn data_length(data: &Data<'_>) -> usize {
+pub fn data_length(data: &Data<'_>) -> usize {
     let numbers = [data.sent_at.as_nanos(), data.header.seq, data.header.bytes_before];
     let numbers: usize = numbers.into_iter().map(number_length).sum();
     let piece = if data.header.piece == Piece::default() { 0 } else { 8 };
     1 + numbers + 8 * words(&data.label).count_ones() as usize + piece + data.content.len()
 }
 
-fn write_data(data: &Data<'_>, out: &mut BytesMut) -> bool {
+fn write_data(data: &Data<'_>, out: &mut impl BufMut) -> bool {
     let piece = data.header.piece;
     let has_piece = piece != Piece::default();
     let padded = data.padding > 0;
@@ -294,7 +370,7 @@ fn words(label: &Label) -> u8 {
     (0..4).filter(|at| label.0[*at] != 0).fold(0, |bits, at| bits | 1 << at)
 }
 
-fn write_label(label: &Label, out: &mut BytesMut) {
+fn write_label(label: &Label, out: &mut impl BufMut) {
     label.0.iter().filter(|word| **word != 0).for_each(|word| out.put_u64(*word));
 }
 
@@ -323,7 +399,7 @@ const fn number_length(value: u64) -> usize {
     }
 }
 
-fn number(value: u64, out: &mut BytesMut) -> bool {
+fn number(value: u64, out: &mut impl BufMut) -> bool {
     VarInt::from_u64(value).map(|value| value.encode(out)).is_ok()
 }
 
@@ -368,6 +444,16 @@ mod tests {
             Record::Message { object: 1, bytes: vec![5; 1024] },
             Record::Mode("background".to_owned()),
             Record::Done,
+            Record::Group { address: SocketAddr::from(([239, 1, 2, 3], 5000)), session: 7, peer: 1 << 31 },
+            Record::Group {
+                address: SocketAddr::from(([0xff15, 0, 0, 0, 0, 0, 0, 9], 1)),
+                session: u32::MAX,
+                peer: 0,
+            },
+            Record::Key { epoch: 3, secret: Secret([9; 32]) },
+            Record::HasKey { epoch: u32::MAX },
+            Record::Hears(true),
+            Record::Hears(false),
         ];
         for record in records {
             let mut bytes = Vec::new();
@@ -384,7 +470,7 @@ mod tests {
     #[test]
     fn what_is_no_record_is_refused_at_its_head() {
         assert_eq!(Record::read(&[0, 0, 0]), Err(Malformed));
-        assert_eq!(Record::read(&[DONE + 1, 0, 0]), Err(Malformed));
+        assert_eq!(Record::read(&[HEARS + 1, 0, 0]), Err(Malformed));
         assert_eq!(Record::read(&[OFFER, 0xff, 0xff]), Err(Malformed), "longer than any");
         assert_eq!(Record::read(&[DONE, 0, 1, 7]), Err(Malformed));
         let mut hello = vec![HELLO, 0, 34, 1, 2];
@@ -392,8 +478,8 @@ mod tests {
         assert_eq!(Record::read(&hello), Err(Malformed), "no such role");
     }
 
-    fn written(datagram: &Datagram<'_>) -> Option<BytesMut> {
-        let mut out = BytesMut::new();
+    fn written(datagram: &Datagram<'_>) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
         datagram.write(&mut out).then_some(out)
     }
 

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use contract::Ecn;
 use driver::{Batch, GsoBatch, Platform, SendOutcome};
-use live::Traffic;
+use live::{End, Traffic};
 use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, EndpointConfig,
     Event, Incoming, ServerConfig, Transmit,
 };
-use units::Time;
+use units::{Duration, Time};
 
 use crate::clock::{instant, time};
 
@@ -27,6 +27,9 @@ const PIECE: usize = 1 << 16;
 const GSO: (usize, usize) = (64, 65_000);
 /// GSO batches of a connection before other work.
 const TURN: usize = 16;
+/// How long a sender at a high packet rate pauses, so that packets leave in GSO batches, and the mean gap below which the rate is high.
+const GSO_SPAN: Duration = Duration::from_micros(250);
+const SHORT_GAP: Duration = Duration::from_micros(50);
 /// Handshakes in progress from which callers prove their address first (Retry, [RFC9000 §8.1.2]), and from which they are refused.
 const HANDSHAKES: (usize, usize) = (8, 64);
 
@@ -37,6 +40,50 @@ pub trait Protocol {
 
     /// An event of a connection.
     fn on_event(&mut self, id: ConnectionHandle, connection: &mut Connection, event: Event, now: Time);
+
+    /// The connection of this end with the sender of a multicast group, whose packets are to be passed to [`Protocol::on_group`].
+    fn member(&self) -> Option<ConnectionHandle> {
+        None
+    }
+
+    /// A datagram to the group arrived.
+    fn on_group(&mut self, _connection: &mut Connection, _bytes: &[u8], _ecn: Ecn, _now: Time) {}
+}
+
+/// What [`drive`] runs on a host, until it ends.
+pub trait Hosted<P>: Protocol {
+    /// Handles what is due. Returns the end if it is over.
+    fn turn(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End>;
+
+    /// The next deadline.
+    fn wake(&self, now: Time) -> Time;
+
+    /// Data packets sent, where a scheme and not QUIC decides when they leave.
+    fn paced(&self) -> Option<u64>;
+}
+
+/// The event loop: receives, handles what is due, sends, waits.
+pub fn drive<P: Platform, H: Hosted<P>>(host: &mut Host<'_, P>, hosted: &mut H) -> End {
+    // packets sent, and the time, at the last turn
+    let (mut packets, mut turned_at) = (0, Time::ZERO);
+    loop {
+        host.receive(hosted);
+        let now = host.platform.now();
+        host.expire(hosted, now);
+        let end = hosted.turn(host, now);
+        let more = host.transmit(now);
+        if let Some(end) = end {
+            return end;
+        }
+        if more {
+            continue;
+        }
+        let until = hosted.wake(now).min(host.wake());
+        let sent = hosted.paced().map_or(0, |sent| sent - packets);
+        let fast = sent > 1 && now.saturating_since(turned_at) < SHORT_GAP * sent;
+        (packets, turned_at) = (packets + sent, now);
+        host.platform.wait(if fast { until.max(now + GSO_SPAN) } else { until });
+    }
 }
 
 /// A QUIC endpoint on a platform.
@@ -144,7 +191,11 @@ impl<'p, P: Platform> Host<'p, P> {
             }
             let now = self.platform.now();
             for (from, ecn, bytes) in batch.iter() {
-                self.take(bytes, from, ecn, now, protocol);
+                if batch.group.is_some() {
+                    self.take_of_group(bytes, ecn, now, protocol);
+                } else {
+                    self.take(bytes, from, ecn, now, protocol);
+                }
             }
             self.settle(protocol, now);
         }
@@ -152,8 +203,7 @@ impl<'p, P: Platform> Host<'p, P> {
     }
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time, protocol: &mut impl Protocol) {
-        self.counters.received.datagrams += 1;
-        self.counters.received.bytes += bytes.len() as u64;
+        self.counters.received.add(bytes.len());
         if self.room.capacity() < bytes.len() {
             self.room.reserve(PIECE.max(bytes.len()));
         }
@@ -173,6 +223,14 @@ impl<'p, P: Platform> Host<'p, P> {
                 self.counters.strangers += 1;
                 self.send(&transmit);
             }
+            None => self.counters.strangers += 1,
+        }
+    }
+
+    fn take_of_group(&mut self, bytes: &[u8], ecn: Ecn, now: Time, protocol: &mut impl Protocol) {
+        self.counters.received.add(bytes.len());
+        match protocol.member().and_then(|id| self.connections.get_mut(id.0)?.as_deref_mut()) {
+            Some(connection) => protocol.on_group(connection, bytes, ecn, now),
             None => self.counters.strangers += 1,
         }
     }

@@ -11,22 +11,28 @@ use crate::frames::{Datagram, MAX_RECORD, Malformed, Record};
 const PIECE: usize = 1 << 18;
 
 /// A connection whose handshake is in progress or complete.
-pub(crate) struct Lane {
-    pub(crate) id: ConnectionHandle,
-    pub(crate) control: ControlStream,
+pub struct Lane {
+    /// Its handle.
+    pub id: ConnectionHandle,
+    /// Its control stream.
+    pub control: ControlStream,
     /// The handshake is complete.
-    pub(crate) connected: bool,
+    pub connected: bool,
     /// The other end has said hello.
-    pub(crate) greeted: bool,
+    pub greeted: bool,
     /// The secret by which the other end is recognised.
-    pub(crate) caller: [u8; 32],
-    pub(crate) began_at: Time,
-    pub(crate) heard_at: Time,
-    pub(crate) lost: Option<ConnectionError>,
+    pub caller: [u8; 32],
+    /// When it was opened.
+    pub began_at: Time,
+    /// When something last came.
+    pub heard_at: Time,
+    /// Why it was lost.
+    pub lost: Option<ConnectionError>,
 }
 
 impl Lane {
-    pub(crate) fn new(id: ConnectionHandle, now: Time) -> Self {
+    /// A connection without its hello.
+    pub fn new(id: ConnectionHandle, now: Time) -> Self {
         Self {
             id,
             control: ControlStream::default(),
@@ -42,7 +48,7 @@ impl Lane {
 
 /// The control stream of a connection: the first bidirectional stream of the client.
 #[derive(Default)]
-pub(crate) struct ControlStream {
+pub struct ControlStream {
     id: Option<StreamId>,
     /// Received, and not yet read.
     inbound: Vec<u8>,
@@ -52,7 +58,7 @@ pub(crate) struct ControlStream {
 
 impl ControlStream {
     /// Opens the stream at the client, or takes it at the server.
-    pub(crate) fn open(&mut self, connection: &mut Connection) {
+    pub fn open(&mut self, connection: &mut Connection) {
         if self.id.is_none() {
             self.id = match connection.side().is_client() {
                 true => connection.streams().open(Dir::Bi),
@@ -62,12 +68,12 @@ impl ControlStream {
     }
 
     /// Appends a record.
-    pub(crate) fn say(&mut self, record: &Record) {
+    pub fn say(&mut self, record: &Record) {
         record.write(&mut self.outbound);
     }
 
     /// Gives quinn what has been said, and takes what has come.
-    pub(crate) fn exchange(&mut self, connection: &mut Connection) {
+    pub fn exchange(&mut self, connection: &mut Connection) {
         self.open(connection);
         let Some(id) = self.id else { return };
         while !self.outbound.is_empty() {
@@ -85,11 +91,23 @@ impl ControlStream {
     }
 
     /// The next complete record.
-    pub(crate) fn next(&mut self) -> Result<Option<Record>, Malformed> {
+    ///
+    /// # Errors
+    ///
+    /// What came is no record.
+    pub fn next_record(&mut self) -> Result<Option<Record>, Malformed> {
         let Some((record, length)) = Record::read(&self.inbound)? else { return Ok(None) };
         self.inbound.drain(..length);
         Ok(Some(record))
     }
+}
+
+/// A value that only the two ends of this connection know [RFC8446 §7.5]. Its handshake is complete.
+pub fn binding(connection: &Connection) -> [u8; 32] {
+    let mut binding = [0; 32];
+    let exported = connection.crypto_session().export_keying_material(&mut binding, b"EXPORTER-thalweg", b"");
+    exported.expect("the handshake is complete, and 32 bytes are not too many");
+    binding
 }
 
 /// The context of a work in a session: its connection.
@@ -147,12 +165,8 @@ impl Link<'_> {
         u32::from(crate::transport::OUTER[usize::from(self.connection.remote_address().is_ipv6())])
     }
 
-    /// A value that only the two ends of this connection know [RFC8446 §7.5].
+    /// As [`binding`].
     pub(crate) fn binding(&self) -> [u8; 32] {
-        let mut binding = [0; 32];
-        let exported =
-            self.connection.crypto_session().export_keying_material(&mut binding, b"EXPORTER-thalweg", b"");
-        exported.expect("the handshake is complete, and 32 bytes are not too many");
-        binding
+        binding(self.connection)
     }
 }

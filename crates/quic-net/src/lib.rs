@@ -4,11 +4,12 @@
 
 mod certificate;
 mod clock;
-mod frames;
+pub mod frames;
+pub mod group;
 pub mod host;
 mod identity;
-mod lane;
-mod paced;
+pub mod lane;
+pub mod paced;
 mod receive;
 mod send;
 mod session;
@@ -21,5 +22,7 @@ pub use certificate::NAME;
 pub use identity::{Fingerprint, Identity, IdentityError};
 pub use receive::receive;
 pub use send::send;
+pub use session::{code, reason};
 pub use settings::{Accept, Object, Objects, Proposal, Settings, objects};
 pub use tls::{ALPN, Credentials};
+pub use transport::{OUTER, group_listener};

@@ -24,10 +24,11 @@ mod receiver;
 mod sender;
 
 /// The flow of a session.
-const FLOW: FlowId = FlowId(0);
-/// The addresses of the ends, by which schemes identify them.
-const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
-const RECEIVER: Address = Address { node: NodeId(1), endpoint: crate::send::RECEIVER };
+pub const FLOW: FlowId = FlowId(0);
+/// The address of the sender, by which schemes identify it.
+pub const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
+/// The address of the one receiver of a unicast session.
+const RECEIVER: Address = crate::group::receiver(crate::send::RECEIVER.0);
 /// Bytes of a QUIC packet with a short header and connection IDs of eight bytes: header, packet number, tag.
 const QUIC: u32 = 1 + 8 + 4 + 16;
 /// Bytes of a feedback packet in its DATAGRAM frame.
@@ -35,8 +36,25 @@ const FEEDBACK: u32 = 1 + 8 + 32;
 /// Maximum number of due deadlines of a state machine before the socket is read.
 const TICKS: usize = 512;
 
+/// How the packets of data reach a receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Framing {
+    /// The address of the receiver.
+    pub(crate) me: Address,
+    /// Bytes of the headers of IP and UDP, and of what is between them and the frame of data.
+    pub(crate) outer_bytes: u32,
+    pub(crate) around: u32,
+}
+
+impl Framing {
+    /// In DATAGRAM frames of this end's own connection.
+    pub(crate) const fn unicast(outer_bytes: u32) -> Self {
+        Self { me: RECEIVER, outer_bytes, around: around(outer_bytes) }
+    }
+}
+
 /// Settings of the machines at both ends.
-fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
+pub fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
     stream::Config {
         packet: Bytes::new(u64::from(offer.packet)),
         feedback: Bytes::new(u64::from(outer_bytes + around(outer_bytes) + FEEDBACK)),
@@ -46,13 +64,14 @@ fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
     }
 }
 
-fn setup(config: &stream::Config) -> Setup {
+/// What a scheme is told of them.
+pub fn setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
 /// Bytes around the content of a DATAGRAM frame: the QUIC packet, the frame's type and length. quinn sets eight bytes aside for the length, so that a
 /// full packet over IPv4, of which the path's limit is computed, is six bytes shorter than it is counted; over IPv6 there is room for them.
-const fn around(outer_bytes: u32) -> u32 {
+pub const fn around(outer_bytes: u32) -> u32 {
     QUIC + if outer_bytes <= OUTER[0] as u32 { 1 + 8 } else { 1 + 2 }
 }
 

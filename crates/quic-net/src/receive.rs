@@ -1,17 +1,20 @@
 //! The receiving end: accepts objects, stores them, and answers the sender.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use driver::Platform;
-use live::{Control, Outcome, Progress, Stats};
+use live::{Control, Limits, Outcome, Progress, Stats};
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Status, Waits};
 use units::{Duration, Time};
 use wire::stream::{Frame, Offer, Reason, Role, Transport};
 
 use crate::frames::{Datagram, Record};
+use crate::group::{self, Reception};
 use crate::lane::Link;
-use crate::paced::PacedReceiver;
+use crate::paced::{Framing, PacedReceiver};
 use crate::send::find;
 use crate::session::{Work, run};
 use crate::settings::{Accept, Proposal, Settings};
@@ -25,14 +28,15 @@ const AGAIN: Duration = Duration::from_millis(2);
 /// Maximum payload of a UDP datagram that this end sends: messages and acknowledgements are small.
 const PAYLOAD: u16 = 1452;
 
-/// Receives what `accept` accepts from one sender, and returns at the end.
+/// Receives what `accept` accepts from one sender, and returns at the end. The sender says whether its data come by a multicast group, which this end
+/// then joins.
 pub fn receive(
     settings: &Settings,
     accept: Accept<'_>,
     platform: &mut impl Platform,
     control: &Control,
 ) -> Outcome {
-    run(settings, Receiving::new(accept), platform, control)
+    run(settings, Receiving::new(accept, settings.limits), platform, control)
 }
 
 /// The work of a receiver.
@@ -43,6 +47,13 @@ struct Receiving<'a> {
     /// Measure of what had come of the objects before.
     moved_before: u64,
     paced: PacedReceiver,
+    limits: Limits,
+    /// The group by which data come, this end's number in it, and the group's address until it is joined.
+    group: Option<(Reception, u32)>,
+    joins: Option<SocketAddr>,
+    /// Nothing of the group has arrived for the silence, and the sender knows.
+    deaf: bool,
+    failed: Option<String>,
     room: Box<[u8; MAX_MESSAGE_BYTES]>,
 }
 
@@ -126,13 +137,28 @@ impl Agreed {
     }
 }
 
+/// How packets of data come: by a group, or in the connection.
+fn framing(group: Option<&(Reception, u32)>, link: &Link<'_>) -> Framing {
+    match group {
+        Some((group, peer)) => {
+            Framing { me: group::receiver(*peer), outer_bytes: group.outer_bytes(), around: group::AROUND }
+        }
+        None => Framing::unicast(link.outer_bytes()),
+    }
+}
+
 impl<'a> Receiving<'a> {
-    fn new(accept: Accept<'a>) -> Self {
+    fn new(accept: Accept<'a>, limits: Limits) -> Self {
         Self {
             accept,
             agreed: None,
             moved_before: 0,
             paced: PacedReceiver::default(),
+            limits,
+            group: None,
+            joins: None,
+            deaf: false,
+            failed: None,
             room: Box::new([0; MAX_MESSAGE_BYTES]),
         }
     }
@@ -157,7 +183,8 @@ impl<'a> Receiving<'a> {
         };
         if !agreed.open {
             if matches!(agreed.store, Incoming::Paced(_)) {
-                self.paced.join(&agreed.proposal.offer, link)?;
+                let framing = framing(self.group.as_ref(), link);
+                self.paced.join(&agreed.proposal.offer, &framing, link)?;
             }
             agreed.begin(link);
             link.say(&Record::Ready { object: number });
@@ -193,6 +220,35 @@ impl<'a> Receiving<'a> {
             return Err(format!("`{}` does not carry data so", entry.scheme.name));
         }
         Ok(store)
+    }
+
+    /// The sender says that its data come by a group.
+    fn on_group_offer(
+        &mut self,
+        address: SocketAddr,
+        session: u32,
+        peer: u32,
+        now: Time,
+    ) -> Result<(), (Reason, String)> {
+        if !address.ip().is_multicast() {
+            return Err((Reason::Offer, format!("{address} is the address of no group")));
+        }
+        self.group = Some((Reception::new(address, session, now), peer));
+        self.joins = Some(address);
+        Ok(())
+    }
+
+    /// Tells the sender where nothing of the group arrives for the silence, and gives up after the patience.
+    fn watch_group(&mut self, link: &mut Link<'_>) {
+        let Some((group, _)) = &self.group else { return };
+        let deaf = group.deaf(link.now, self.limits.silence);
+        if deaf != self.deaf {
+            self.deaf = deaf;
+            link.say(&Record::Hears(!deaf));
+        }
+        if group.deaf(link.now, self.limits.patience) {
+            self.failed.get_or_insert_with(|| group.complaint());
+        }
     }
 
     /// Reads the stream of the object.
@@ -242,6 +298,7 @@ impl Work for Receiving<'_> {
 
     fn open(&mut self, link: &mut Link<'_>) {
         self.paced.open(link.stats);
+        (self.group, self.deaf) = (None, false);
         if let Some(agreed) = &mut self.agreed {
             (agreed.open, agreed.incoming) = (false, None);
         }
@@ -258,6 +315,16 @@ impl Work for Receiving<'_> {
                 }
                 Ok(())
             }
+            Record::Group { address, session, peer } if self.group.is_none() => {
+                self.on_group_offer(address, session, peer, link.now)
+            }
+            Record::Key { epoch, secret } if self.group.is_some() => {
+                if let Some((group, _)) = &mut self.group {
+                    group.install(epoch, &secret);
+                    link.say(&Record::HasKey { epoch });
+                }
+                Ok(())
+            }
             _ => {
                 link.stats.discarded.misplaced += 1;
                 Ok(())
@@ -270,7 +337,33 @@ impl Work for Receiving<'_> {
             (
                 Some(Datagram::Packet(Frame::Data(data))),
                 Some(Agreed { store: Incoming::Paced(sink), open: true, .. }),
-            ) => self.paced.on_data(&data, bytes.len(), ecn, &mut **sink, link),
+            ) if self.group.is_none() => {
+                let framing = Framing::unicast(link.outer_bytes());
+                self.paced.on_data(&data, bytes.len(), &framing, ecn, &mut **sink, link)
+            }
+            _ => false,
+        };
+        link.stats.discarded.misplaced += u64::from(!taken);
+    }
+
+    fn joins(&mut self) -> Option<SocketAddr> {
+        self.joins.take()
+    }
+
+    fn on_group(&mut self, bytes: &[u8], ecn: Ecn, link: &mut Link<'_>) {
+        let framing = framing(self.group.as_ref(), link);
+        let Some((group, _)) = &mut self.group else {
+            link.stats.discarded.strangers += 1;
+            return;
+        };
+        let Some(content) = group.open(bytes, link.now, link.stats) else { return };
+        let taken = match (Datagram::read(content), &mut self.agreed) {
+            // a keep-alive
+            (None, _) if content.is_empty() => true,
+            (
+                Some(Datagram::Packet(Frame::Data(data))),
+                Some(Agreed { store: Incoming::Paced(sink), open: true, .. }),
+            ) => self.paced.on_data(&data, content.len(), &framing, ecn, &mut **sink, link),
             _ => false,
         };
         link.stats.discarded.misplaced += u64::from(!taken);
@@ -280,6 +373,7 @@ impl Work for Receiving<'_> {
         self.read(link);
         self.paced.turn(link);
         self.speak(link);
+        self.watch_group(link);
     }
 
     fn wake(&self, now: Time) -> Time {
@@ -298,6 +392,9 @@ impl Work for Receiving<'_> {
     }
 
     fn status(&self) -> Status {
+        if let Some(why) = &self.failed {
+            return Status::Failed(why.clone());
+        }
         match &self.agreed {
             Some(agreed) => match agreed.status() {
                 Status::Whole if agreed.more => Status::Going,
@@ -307,7 +404,15 @@ impl Work for Receiving<'_> {
         }
     }
 
+    fn reason(&self) -> Reason {
+        if self.failed.is_some() { Reason::Stopped } else { Reason::Storage }
+    }
+
     fn moved(&self) -> Option<u64> {
+        // the group has a limit of its own
+        if self.deaf {
+            return None;
+        }
         Some(self.moved_before + self.agreed.as_ref().map_or(Some(0), Agreed::moved)?)
     }
 
@@ -342,6 +447,7 @@ impl Work for Receiving<'_> {
     }
 
     fn show(&self, progress: &Progress) {
+        progress.deaf.store(self.deaf, Ordering::Relaxed);
         if self.paced().is_some() {
             self.paced.show(progress);
         }

@@ -8,22 +8,22 @@ use contract::Ecn;
 use driver::Platform;
 use live::{Control, End, Handshake, Limits, Outcome, Patience, Phase, Progress, QUIET, Stats};
 use quinn_proto::crypto::rustls::QuicClientConfig;
-use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, Dir, Event, ServerConfig, StreamEvent, TransportConfig,
-};
+use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Dir, Event, StreamEvent, TransportConfig};
 use transfer::{Status, Waits};
 use units::{Duration, Time};
 use wire::stream::{Reason, Role};
 
 use crate::certificate::NAME;
 use crate::frames::{Record, VERSION};
-use crate::host::{Host, Protocol};
+use crate::host::{Host, Hosted, Protocol, drive};
 use crate::lane::{Lane, Link, Pool};
 use crate::settings::Settings;
 use crate::tls::Pins;
-use crate::transport::{Sends, transport};
+use crate::transport::{Sends, listener, transport};
 
 mod ends;
+
+pub use ends::{code, reason};
 
 /// Interval at which progress is published and requests of other threads are read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -35,9 +35,6 @@ const CALL_AGAIN: Duration = Duration::from_secs(1);
 const MAX_DOUBLINGS: u32 = 2;
 /// Connections at a listener that have not said hello, or were not taken.
 const LANES: usize = 16;
-/// How long a sender at a high packet rate pauses, so that packets leave in GSO batches, and the mean gap below which the rate is high.
-const GSO_SPAN: Duration = Duration::from_micros(250);
-const THICK: Duration = Duration::from_micros(50);
 
 /// The role of an end: sending or receiving.
 pub(crate) trait Work {
@@ -59,6 +56,16 @@ pub(crate) trait Work {
 
     /// Handles the content of a DATAGRAM frame.
     fn on_datagram(&mut self, bytes: &[u8], ecn: Ecn, link: &mut Link<'_>);
+
+    /// A multicast group that this end is to join, once.
+    fn joins(&mut self) -> Option<SocketAddr> {
+        None
+    }
+
+    /// Handles a datagram of the group.
+    fn on_group(&mut self, _bytes: &[u8], _ecn: Ecn, link: &mut Link<'_>) {
+        link.stats.discarded.strangers += 1;
+    }
 
     /// Handles what is due.
     fn turn(&mut self, link: &mut Link<'_>);
@@ -112,7 +119,7 @@ pub(crate) fn run<P: Platform, W: Work>(
     let mut caller = [0; 32];
     platform.fill_random(&mut caller);
     let caller = settings.caller.unwrap_or(caller);
-    let transport = transport(&settings.limits, &work.sends());
+    let transport = Arc::new(transport(&settings.limits, &work.sends()));
     let (mut calls, mut server) = (None, None);
     let pins = match settings.handshake {
         Handshake::Connect(to) => {
@@ -122,12 +129,7 @@ pub(crate) fn run<P: Platform, W: Work>(
         }
         Handshake::Listen => {
             let (crypto, pins) = settings.credentials.server();
-            let mut key = [0; 64];
-            platform.fill_random(&mut key);
-            let token_key = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, &[]).extract(&key);
-            let mut config = ServerConfig::new(crypto, Arc::new(token_key));
-            config.transport_config(transport);
-            server = Some(config);
+            server = Some(listener(crypto, transport, platform));
             pins
         }
     };
@@ -160,30 +162,6 @@ pub(crate) fn run<P: Platform, W: Work>(
     let now = host.platform.now();
     session.finish(&mut host, now);
     Outcome { end, stats: session.stats }
-}
-
-/// Receives, handles what is due, sends, waits.
-fn drive<P: Platform, W: Work>(host: &mut Host<'_, P>, session: &mut Session<'_, W>) -> End {
-    // packets sent, and the time, at the last turn
-    let (mut packets, mut turned_at) = (0, Time::ZERO);
-    loop {
-        host.receive(session);
-        let now = host.platform.now();
-        host.expire(session, now);
-        let end = session.turn(host, now);
-        let more = host.transmit(now);
-        if let Some(end) = end {
-            return end;
-        }
-        if more {
-            continue;
-        }
-        let until = session.wake(now).min(host.wake());
-        let sent = session.work.paced().map_or(0, |sent| sent - packets);
-        let thick = sent > 1 && now.saturating_since(turned_at) < THICK * sent;
-        (packets, turned_at) = (packets + sent, now);
-        host.platform.wait(if thick { until.max(now + GSO_SPAN) } else { until });
-    }
 }
 
 /// An end that calls.
@@ -247,6 +225,17 @@ impl<W: Work> Protocol for Session<'_, W> {
         }
     }
 
+    fn member(&self) -> Option<ConnectionHandle> {
+        self.active
+    }
+
+    fn on_group(&mut self, connection: &mut Connection, bytes: &[u8], ecn: Ecn, now: Time) {
+        let Self { lanes, work, pool, stats, active, .. } = self;
+        let found = lanes.iter_mut().find(|lane| Some(lane.id) == *active);
+        let Some(lane) = found.filter(|_| self.closing.is_none()) else { return };
+        work.on_group(bytes, ecn, &mut Link { connection, control: &mut lane.control, pool, stats, now });
+    }
+
     fn on_event(&mut self, id: ConnectionHandle, connection: &mut Connection, event: Event, now: Time) {
         let found = self.lanes.iter().position(|lane| lane.id == id && lane.lost.is_none());
         let lane = match (found, &event) {
@@ -276,10 +265,8 @@ impl<W: Work> Protocol for Session<'_, W> {
     }
 }
 
-impl<W: Work> Session<'_, W> {
-    // ---- time
-
-    fn turn<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End> {
+impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
+    fn turn(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End> {
         if let Some((end, until)) = &self.closing {
             return (host.count() == 0 || now >= *until).then(|| end.clone());
         }
@@ -309,6 +296,23 @@ impl<W: Work> Session<'_, W> {
         None
     }
 
+    fn wake(&self, now: Time) -> Time {
+        let mut wake = self.poll_at;
+        if let Some((_, until)) = &self.closing {
+            return *until;
+        }
+        if let Some(calls) = self.calls.as_ref().filter(|_| self.active.is_none()) {
+            wake = wake.min(calls.next_at.max(now));
+        }
+        if self.active.is_some() { wake.min(self.work.wake(now)) } else { wake }
+    }
+
+    fn paced(&self) -> Option<u64> {
+        self.work.paced()
+    }
+}
+
+impl<W: Work> Session<'_, W> {
     /// Calls `act` with the work and the connection of the session, if there is one.
     fn with_link<P: Platform>(
         &mut self,
@@ -328,17 +332,6 @@ impl<W: Work> Session<'_, W> {
         }
         act(work, &mut Link { connection, control: &mut lane.control, pool, stats, now });
         lane.control.exchange(connection);
-    }
-
-    fn wake(&self, now: Time) -> Time {
-        let mut wake = self.poll_at;
-        if let Some((_, until)) = &self.closing {
-            return *until;
-        }
-        if let Some(calls) = self.calls.as_ref().filter(|_| self.active.is_none()) {
-            wake = wake.min(calls.next_at.max(now));
-        }
-        if self.active.is_some() { wake.min(self.work.wake(now)) } else { wake }
     }
 
     /// Publishes progress, and reads what other threads ask for.
@@ -369,7 +362,7 @@ impl<W: Work> Session<'_, W> {
         }
         lane.control.exchange(connection);
         loop {
-            let record = match lane.control.next() {
+            let record = match lane.control.next_record() {
                 Ok(Some(record)) => record,
                 Ok(None) => return,
                 Err(_) => {
@@ -409,7 +402,13 @@ impl<W: Work> Session<'_, W> {
         let mut link = Link { connection, control: &mut lane.control, pool, stats, now };
         if let Err((reason, why)) = work.on_record(record, &mut link) {
             lane.control.exchange(connection);
-            self.end(host, End::Failed(why.clone()), reason, &why, now);
+            return self.end(host, End::Failed(why.clone()), reason, &why, now);
+        }
+        if let Some(group) = self.work.joins()
+            && let Err(error) = host.platform.join(group)
+        {
+            let why = format!("the group {group} cannot be joined: {error}");
+            self.end(host, End::Failed(why.clone()), Reason::Offer, &why, now);
         }
     }
 

@@ -11,7 +11,7 @@ use transfer::Sink;
 use units::Time;
 use wire::stream::{Data, Envelope, Frame, Offer};
 
-use super::{FLOW, RECEIVER, SENDER, around, config, setup};
+use super::{FLOW, Framing, SENDER, config, setup};
 use crate::frames::Datagram;
 use crate::lane::Link;
 use crate::send::{find, say};
@@ -53,7 +53,12 @@ impl PacedReceiver {
     /// # Errors
     ///
     /// The scheme refuses its parameters; a message for users.
-    pub(crate) fn join(&mut self, offer: &Offer, link: &mut Link<'_>) -> Result<(), String> {
+    pub(crate) fn join(
+        &mut self,
+        offer: &Offer,
+        framing: &Framing,
+        link: &mut Link<'_>,
+    ) -> Result<(), String> {
         self.carries_from = None;
         if self.machine.is_some() {
             return Ok(());
@@ -67,7 +72,7 @@ impl PacedReceiver {
         let seed = u64::from_be_bytes(std::array::from_fn(|at| link.binding()[at]));
         let random = Random::new(seed, "quic", "receiver");
         let receiver = stream::Receiver::new(&config, law, SENDER);
-        let machine = self.machine.insert(Box::new(StateMachine::new(receiver, RECEIVER, FLOW, random)));
+        let machine = self.machine.insert(Box::new(StateMachine::new(receiver, framing.me, FLOW, random)));
         machine.handle(Input::Start, link.now);
         Ok(())
     }
@@ -77,11 +82,12 @@ impl PacedReceiver {
         self.carries_from = Some(seq);
     }
 
-    /// A packet of data. Returns false if no sender would send it.
+    /// A packet of data in a frame of this length. Returns false if no sender would send it.
     pub(crate) fn on_data(
         &mut self,
         data: &Data<'_>,
         length: usize,
+        framing: &Framing,
         ecn: Ecn,
         sink: &mut dyn Sink,
         link: &mut Link<'_>,
@@ -98,9 +104,9 @@ impl PacedReceiver {
         if header.seq > newest {
             self.newest = (header.seq, header.bytes_before);
         }
-        let outer_bytes = link.outer_bytes();
-        let envelope = Envelope { flow: FLOW, source: SENDER, to: RECEIVER.into(), ecn, outer_bytes };
-        let Some(packet) = Frame::Data(*data).packet(length + around(outer_bytes) as usize, &envelope) else {
+        let Framing { me, outer_bytes, around } = *framing;
+        let envelope = Envelope { flow: FLOW, source: SENDER, to: me.into(), ecn, outer_bytes };
+        let Some(packet) = Frame::Data(*data).packet(length + around as usize, &envelope) else {
             return false;
         };
         // what was due before comes first

@@ -15,11 +15,12 @@ use crate::host::Host;
 use crate::lane::Lane;
 
 /// The application error code of a reason: its place in [`Reason::ALL`].
-pub(super) fn code(reason: Reason) -> u32 {
+pub fn code(reason: Reason) -> u32 {
     Reason::ALL.iter().position(|one| *one == reason).unwrap_or(0) as u32
 }
 
-fn reason(code: u64) -> Reason {
+/// The reason of an application error code.
+pub fn reason(code: u64) -> Reason {
     usize::try_from(code).ok().and_then(|at| Reason::ALL.get(at).copied()).unwrap_or(Reason::Stopped)
 }
 

@@ -1,0 +1,426 @@
+//! Attacks on groups: strangers that speak to the group, callers that flood its sender, and members that take nothing.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+
+use common::{
+    Had, Shelf, counter, gather, is_data, member, ms, network, numbers, plain, receive, send, settings,
+    source, steady,
+};
+use contract::{Ecn, EndpointId};
+use driver::Platform;
+use driver::testing::InFlight;
+use live::{Control, End, Handshake, Limits};
+use quic_net::frames::Secret;
+use quic_net::group::{EpochKey, Header};
+use quic_net::host::{Host, Protocol};
+use quic_net::{Credentials, Proposal, Settings};
+use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Dir, Event};
+use transfer::{Incoming, MAX_MESSAGE_BYTES, Payload, Sink, Status};
+use units::{Duration, Time};
+use wire::stream::Reason;
+
+/// A host that knows the group, its session and its epoch, but not its key.
+#[test]
+fn a_stranger_cannot_speak_to_the_group() {
+    let law = |passing: InFlight, group: bool| {
+        let Some((header, sealed)) = Header::read(&passing.bytes).filter(|_| group) else {
+            return vec![passing];
+        };
+        let key = EpochKey::new(&Secret([9; 32]), header.session, header.epoch);
+        let lie = |header: Header, content: &[u8]| {
+            let mut bytes = Vec::new();
+            key.seal(header, &mut bytes, |out| out.extend(content));
+            InFlight { bytes, ecn: Ecn::NotCapable, ..passing.clone() }
+        };
+        let next = Header { number: header.number + 1, ..header };
+        let mut renumbered = passing.clone();
+        renumbered.bytes[..17].copy_from_slice(&lie(next, &[]).bytes[..17]);
+        // before the true packet, with its number and with a high one; and the true one under another number
+        vec![
+            lie(header, sealed),
+            lie(Header { number: 1 << 50, ..header }, sealed),
+            renumbered,
+            passing.clone(),
+        ]
+    };
+    let all = gather(3, &steady("4 Mbit/s"), 300, Limits::default(), law, &[], 3);
+    assert!(all.receivers.len() == 3 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
+    for (had, outcome) in all.had.iter().zip(&all.receivers) {
+        assert_eq!(had.open(|had| had.wrong), 0);
+        assert!(outcome.stats.discarded.forged >= 900, "{:?}", outcome.stats.discarded);
+        assert_eq!(outcome.stats.discarded.repeated, 0, "a forged number is not taken");
+        assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
+    }
+}
+
+/// An observer records all packets to the group, and repeats each soon and late.
+#[test]
+fn a_recorded_packet_is_not_read_again() {
+    let law = |passing: InFlight, group: bool| {
+        if !group {
+            return vec![passing];
+        }
+        vec![passing.clone(), passing.after(ms(1)), passing.after(ms(400)), passing.after(ms(5000))]
+    };
+    let all = gather(2, &steady("8 Mbit/s"), 6000, Limits::default(), law, &[], 2);
+    assert!(all.receivers.len() == 2 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
+    for outcome in &all.receivers {
+        assert!(outcome.stats.packets <= all.sender.stats.packets);
+        // the third copy comes beyond the replay window
+        assert!(outcome.stats.discarded.repeated > 2 * 6000, "{:?}", outcome.stats.discarded);
+        assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
+    }
+}
+
+/// After a member has left, packets are sealed with a key that it never got, and the others miss none of them.
+#[test]
+fn a_member_that_left_gets_no_key_of_the_next_epoch() {
+    let epochs = Shelf::<BTreeMap<u32, (Time, Time)>>::default();
+    let seen = epochs.clone();
+    let net = network(3, move |passing, group| {
+        if let Some((header, _)) = Header::read(&passing.bytes).filter(|_| group && is_data(&passing.bytes)) {
+            seen.open(|seen| {
+                let span = seen.entry(header.epoch).or_insert((passing.at, passing.at));
+                span.1 = span.1.max(passing.at);
+            });
+        }
+        vec![passing]
+    });
+    let here = net.host(source(), ms(0));
+    let places = [net.host(member(0), ms(1)), net.host(member(1), ms(2)), net.host(member(2), ms(3))];
+    let listens = settings(Handshake::Listen, Limits::default());
+    let sending = send(here, listens, 8, &steady("1 Mbit/s"), numbers(600, 2, &Shelf::default()));
+    let had: [Shelf<Had>; 3] = std::array::from_fn(|_| Shelf::default());
+    // the last one has enough after a while, and leaves
+    let wanted = [600, 600, 100];
+    let mut receiving = Vec::new();
+    for (place, (had, wanted)) in places.into_iter().zip(had.iter().zip(wanted)) {
+        let linger = if wanted == 600 { Limits::default().linger } else { ms(0) };
+        let calls = settings(Handshake::Connect(source()), Limits { linger, ..Limits::default() });
+        receiving.push(receive(place, calls, wanted, had));
+    }
+    for thread in receiving {
+        let outcome = thread.join().expect("it does not panic");
+        assert_eq!(outcome.end, End::Complete);
+        assert_eq!(outcome.stats.discarded.total(), 0, "{:?}", outcome.stats.discarded);
+    }
+    let (outcome, left) = sending.join().expect("it does not panic");
+    assert_eq!((outcome.end, left.len()), (End::Complete, 3));
+    let left_at = had[2].open(|had| had.last);
+    epochs.open(|epochs| {
+        let (before, after) = (epochs[&0], epochs[&1]);
+        assert!(before.1 <= after.0, "one epoch follows the other");
+        assert!(after.0 > left_at && after.0 < left_at + ms(200), "{} after {left_at}", after.0);
+        assert!(after.1 > left_at + ms(1000), "most of the content has the second key");
+    });
+    assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
+}
+
+/// A member whose connection is cut does not confirm the next key: the others get it after the time for its distribution.
+#[test]
+fn a_member_that_does_not_confirm_a_key_does_not_delay_it_for_long() {
+    let begin = Shelf::<Option<Time>>::default();
+    let second = Shelf::<Option<Time>>::default();
+    let (began, seen) = (begin.clone(), second.clone());
+    let net = network(3, move |passing, group| {
+        let start = began.open(|began| *began.get_or_insert(passing.at));
+        if let Some((header, _)) = Header::read(&passing.bytes).filter(|_| group)
+            && header.epoch == 1
+        {
+            seen.open(|seen| *seen.get_or_insert(passing.at));
+        }
+        // nothing but data reaches the second member or comes from it any more
+        let cut = [passing.from, passing.to].contains(&member(1)) && !group;
+        if cut && passing.at > start + ms(500) { Vec::new() } else { vec![passing] }
+    });
+    let here = net.host(source(), ms(0));
+    let limits = Limits { patience: Duration::from_secs(5), ..Limits::default() };
+    let places = [
+        (net.host(member(0), ms(1)), 600),
+        (net.host(member(1), ms(2)), 600),
+        (net.host(member(2), ms(3)), 100),
+    ];
+    let listens = settings(Handshake::Listen, limits);
+    let sending = send(here, listens, 8, &steady("1 Mbit/s"), numbers(600, 1, &Shelf::default()));
+    let receiving = places.map(|(place, wanted)| {
+        // who has enough leaves at once
+        let linger = if wanted == 600 { limits.linger } else { ms(0) };
+        let calls = settings(Handshake::Connect(source()), Limits { linger, ..limits });
+        receive(place, calls, wanted, &Shelf::default())
+    });
+    let ends = receiving.map(|thread| thread.join().expect("it does not panic").end);
+    assert_eq!((&ends[0], &ends[2]), (&End::Complete, &End::Complete));
+    assert_eq!(sending.join().expect("it does not panic").0.end, End::Complete);
+    let start = begin.open(|begin| begin.expect("something was sent"));
+    let changed = second.open(|second| second.expect("there was a second epoch")).saturating_since(start);
+    // the third has its 100 packets of 1028 bytes after 0.9 s
+    assert!(changed > ms(1800) && changed < ms(2500), "{changed}");
+}
+
+/// Opens connections and says nothing, or nonsense.
+#[derive(Default)]
+struct Flood {
+    nonsense: bool,
+    lost: u32,
+}
+
+impl Protocol for Flood {
+    fn on_packet(&mut self, _id: ConnectionHandle, _connection: &mut Connection, _ecn: Ecn, _now: Time) {}
+    fn on_event(&mut self, _id: ConnectionHandle, connection: &mut Connection, event: Event, _now: Time) {
+        match event {
+            Event::Connected if self.nonsense => {
+                let stream = connection.streams().open(Dir::Bi).expect("the sender takes one");
+                connection.send_stream(stream).write(&[0xff; 100]).expect("there is room");
+            }
+            Event::ConnectionLost { .. } => self.lost += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Opens this many connections to the sender at once. Returns how many of the connections it has closed after this time.
+fn flood<P: Platform + Send + 'static>(
+    mut place: P,
+    calls: u32,
+    nonsense: bool,
+    span: Duration,
+) -> thread::JoinHandle<u32> {
+    thread::spawn(move || {
+        let until = place.now() + span;
+        let mut host = Host::new(&mut place, None);
+        let mut flood = Flood { nonsense, lost: 0 };
+        let crypto = Credentials::insecure([5; 32]).client_crypto();
+        for _ in 0..calls {
+            let now = host.platform.now();
+            let config = ClientConfig::new(Arc::clone(&crypto) as _);
+            host.connect(config, source(), quic_net::NAME, now).expect("the address is one");
+        }
+        loop {
+            host.receive(&mut flood);
+            let now = host.platform.now();
+            host.expire(&mut flood, now);
+            host.transmit(now);
+            if now >= until {
+                return flood.lost;
+            }
+            let wake = host.wake().min(until);
+            host.platform.wait(wake);
+        }
+    })
+}
+
+#[test]
+fn callers_that_say_nothing_or_nonsense_do_not_keep_receivers_from_joining() {
+    for nonsense in [false, true] {
+        let net = network(1, plain);
+        let here = net.host(source(), ms(0));
+        let (place, flooder) = (net.host(member(0), ms(50)), net.host(member(7), ms(1)));
+        let listens = settings(Handshake::Listen, Limits::default());
+        let payload = numbers(1000, 1, &Shelf::default());
+        let sending = send(here, listens, 4, &steady("1 Mbit/s"), payload);
+        let calls = settings(Handshake::Connect(source()), Limits::default());
+        let receiving = receive(place, calls, 1000, &Shelf::default());
+        let flooding = flood(flooder, 200, nonsense, Duration::from_secs(6));
+        assert_eq!(receiving.join().expect("it does not panic").end, End::Complete, "{nonsense}");
+        let (outcome, left) = sending.join().expect("it does not panic");
+        assert_eq!((outcome.end, left.len()), (End::Complete, 1), "{nonsense}");
+        assert_eq!(outcome.stats.sessions, 1, "{nonsense}");
+        assert_eq!(flooding.join().expect("it does not panic"), 200, "{nonsense}: all were closed");
+        assert!(outcome.stats.discarded.strangers > 100, "most were refused at once");
+        assert_eq!(outcome.stats.discarded.malformed > 0, nonsense);
+    }
+}
+
+/// Receivers that prove no knowledge of the pre-shared key get neither data nor keys.
+#[test]
+fn a_receiver_without_the_key_of_the_sender_is_no_member() {
+    let net = network(2, plain);
+    let here = net.host(source(), ms(0));
+    let places = [(net.host(member(0), ms(1)), "one"), (net.host(member(1), ms(2)), "another")];
+    let with = |handshake, key: &str| Settings {
+        credentials: Credentials::shared(key.as_bytes()).expect("a key"),
+        ..settings(handshake, Limits::default())
+    };
+    let listens = with(Handshake::Listen, "one");
+    let sending = send(here, listens, 4, &steady("1 Mbit/s"), numbers(200, 1, &Shelf::default()));
+    let had = [Shelf::<Had>::default(), Shelf::default()];
+    let mut receiving = Vec::new();
+    for ((place, key), had) in places.into_iter().zip(&had) {
+        receiving.push(receive(place, with(Handshake::Connect(source()), key), 200, had));
+    }
+    let mut ends = receiving.into_iter().map(|thread| thread.join().expect("it does not panic").end);
+    assert_eq!(ends.next(), Some(End::Complete));
+    let Some(End::Failed(why)) = ends.next() else { panic!("it has another key") };
+    assert!(why.contains("pre-shared key"), "{why}");
+    assert_eq!(had[1].open(|had| had.right + had.wrong), 0);
+    let (outcome, left) = sending.join().expect("it does not panic");
+    assert_eq!((outcome.end, left.len(), outcome.stats.sessions), (End::Complete, 1, 1));
+    assert!(outcome.stats.discarded.forged > 0);
+}
+
+#[test]
+fn another_sender_is_told_that_it_does_not_fit() {
+    let net = network(1, plain);
+    let here = net.host(source(), ms(0));
+    let (place, mut other) = (net.host(member(0), ms(300)), net.host(member(7), ms(1)));
+    let listens = settings(Handshake::Listen, Limits::default());
+    let sending = send(here, listens, 4, &steady("1 Mbit/s"), numbers(100, 1, &Shelf::default()));
+    let other = thread::spawn(move || {
+        let calls = settings(Handshake::Connect(source()), Limits::default());
+        let scheme = steady("1 Mbit/s");
+        let scheme = live::Scheme { packet: 1428, ..scheme };
+        let cargo = transfer::Outgoing::Paced(numbers(1, 1, &Shelf::default()));
+        let object = quic_net::Object { folders: Vec::new(), cargo, about: Vec::new(), more: false };
+        quic_net::send(&calls, &scheme, quic_net::objects(vec![object]), &mut other, &Control::new()).end
+    });
+    let calls = settings(Handshake::Connect(source()), Limits::default());
+    let receiving = receive(place, calls, 100, &Shelf::default());
+    assert_eq!(other.join().expect("it does not panic"), End::Refused(Reason::Mismatch));
+    assert_eq!(receiving.join().expect("it does not panic").end, End::Complete);
+    assert_eq!(sending.join().expect("it does not panic").0.end, End::Complete);
+}
+
+/// Packets to a group, until a receiver had 300 of them and no present receiver has fewer.
+#[derive(Default)]
+struct ToAll {
+    had: BTreeMap<EndpointId, u64>,
+    whole: bool,
+}
+
+impl Payload for ToAll {
+    fn fill(&mut self, seq: u64, _now: Time, room: &mut [u8]) -> usize {
+        room.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&seq.to_be_bytes()[..chunk.len()]));
+        room.len()
+    }
+    fn on_join(&mut self, peer: EndpointId) {
+        self.had.insert(peer, 0);
+    }
+    fn on_leave(&mut self, peer: EndpointId) {
+        self.had.remove(&peer);
+    }
+    fn on_message(&mut self, from: EndpointId, _now: Time, message: &[u8]) {
+        let had = message.try_into().map_or(0, u64::from_be_bytes);
+        self.whole |= had >= 300;
+        self.had.entry(from).and_modify(|before| *before = had.max(*before));
+    }
+    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+        self.had.get(&peer).copied()
+    }
+    fn status(&self) -> Status {
+        if self.whole && self.had.values().all(|had| *had >= 300) { Status::Whole } else { Status::Going }
+    }
+}
+
+/// Receives the group, and reports that it is alive and has nothing.
+struct Stuck(Time);
+
+impl Sink for Stuck {
+    fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        if now < self.0 {
+            return 0;
+        }
+        self.0 = now + ms(100);
+        message[..8].fill(0);
+        8
+    }
+    fn status(&self) -> Status {
+        Status::Going
+    }
+}
+
+#[test]
+fn a_receiver_that_takes_nothing_does_not_keep_the_others_waiting() {
+    let net = network(2, plain);
+    let here = net.host(source(), ms(0));
+    let limits = Limits { patience: Duration::from_secs(4), ..Limits::default() };
+    let receiving = [(net.host(member(0), ms(1)), true), (net.host(member(1), ms(2)), false)];
+    let began = net.now();
+    let receiving = receiving.map(|(mut place, takes)| {
+        thread::spawn(move || {
+            let mut accept = |_: &Proposal| {
+                Ok(if takes {
+                    counter(300, &Shelf::default())
+                } else {
+                    Incoming::Paced(Box::new(Stuck(Time::ZERO)))
+                })
+            };
+            let calls = settings(Handshake::Connect(source()), limits);
+            quic_net::receive(&calls, &mut accept, &mut place, &Control::new()).end
+        })
+    });
+    let listens = settings(Handshake::Listen, limits);
+    let sending = send(here, listens, 8, &steady("1 Mbit/s"), Box::new(ToAll::default()));
+    let (outcome, left) = sending.join().expect("it does not panic");
+    assert_eq!(outcome.end, End::Complete);
+    assert_eq!(left.iter().filter(|left| left.end == End::Quiet).count(), 1, "{left:?}");
+    let ends = receiving.map(|thread| thread.join().expect("no end panics"));
+    assert_eq!(ends, [End::Complete, End::Closed(Reason::Quiet)]);
+    assert!(net.now().saturating_since(began) < Duration::from_secs(7));
+}
+
+/// A sender says that its data come by an address that is no group.
+#[test]
+fn an_offer_of_no_group_is_refused_by_the_receiver() {
+    let address: SocketAddr = member(3);
+    let group = multicast::Group { address, max: 1 };
+    assert!(!group.address.ip().is_multicast());
+    let mut record = Vec::new();
+    quic_net::frames::Record::Group { address, session: 1, peer: 1 }.write(&mut record);
+    let net = network(1, plain);
+    let (mut here, place) = (net.host(source(), ms(0)), net.host(member(0), ms(1)));
+    let calls = settings(Handshake::Connect(source()), Limits::default());
+    let receiving = receive(place, calls, 1, &Shelf::default());
+    let sender = thread::spawn(move || {
+        let listens = settings(Handshake::Listen, Limits::default());
+        let config = quic_net::group_listener(&listens, &mut here);
+        let mut host = Host::new(&mut here, Some(config));
+        let mut liar = Liar { record, closed: None };
+        let until = host.platform.now() + Duration::from_secs(5);
+        loop {
+            host.receive(&mut liar);
+            let now = host.platform.now();
+            host.expire(&mut liar, now);
+            host.transmit(now);
+            if now >= until || liar.closed.is_some() {
+                return liar.closed;
+            }
+            let wake = host.wake().min(until);
+            host.platform.wait(wake);
+        }
+    });
+    let end = receiving.join().expect("it does not panic").end;
+    assert!(matches!(&end, End::Failed(why) if why.contains("no group")), "{end:?}");
+    assert_eq!(sender.join().expect("it does not panic"), Some(Reason::Offer));
+}
+
+/// Says hello and one record on every control stream.
+struct Liar {
+    record: Vec<u8>,
+    closed: Option<Reason>,
+}
+
+impl Protocol for Liar {
+    fn on_packet(&mut self, _id: ConnectionHandle, _connection: &mut Connection, _ecn: Ecn, _now: Time) {}
+    fn on_event(&mut self, _id: ConnectionHandle, connection: &mut Connection, event: Event, _now: Time) {
+        match event {
+            Event::Stream(quinn_proto::StreamEvent::Opened { dir: Dir::Bi }) => {
+                let stream = connection.streams().accept(Dir::Bi).expect("it was opened");
+                let mut said = Vec::new();
+                let (version, role) = (quic_net::frames::VERSION, wire::stream::Role::Sender);
+                quic_net::frames::Record::Hello { version, role, caller: [0; 32] }.write(&mut said);
+                said.extend(&self.record);
+                connection.send_stream(stream).write(&said).expect("there is room");
+            }
+            Event::ConnectionLost { reason: quinn_proto::ConnectionError::ApplicationClosed(close) } => {
+                self.closed = Some(quic_net::reason(close.error_code.into_inner()));
+            }
+            _ => {}
+        }
+    }
+}

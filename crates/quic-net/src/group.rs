@@ -1,0 +1,15 @@
+//! Packets to a multicast group: header, AEAD under the key of an epoch, and their reception.
+//!
+//! The sender distributes a secret per epoch over the QUIC connections of the group's receivers. The packet protection is that of QUIC [RFC9001 §5]:
+//! AES-128-GCM, the header as associated data, and a nonce of the packet number and an initialization vector of the epoch.
+
+mod packet;
+mod reception;
+
+pub use packet::{AROUND, EpochKey, Header};
+pub use reception::Reception;
+
+/// The address of the receiver with this number, by which schemes identify it.
+pub const fn receiver(peer: u32) -> contract::Address {
+    contract::Address { node: contract::NodeId(peer), endpoint: contract::EndpointId(peer) }
+}
