@@ -132,7 +132,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             scenarios.clocks,
             weight=0.7,
         ),
-        _experiment(Key.MODES, "§2.2: the mode changes", scenarios.MODE_S, scenarios.modes, seeds=5),
+        _experiment(Key.MODES, "§2.2: the mode changes", scenarios.MODE_VARIANTS, scenarios.modes, seeds=5),
         _experiment(
             Key.RULES, "§3: rules, packet by packet", scenarios.MODES, scenarios.rules, seeds=1, weight=0.1
         ),

@@ -63,7 +63,10 @@ def _wider(row: str) -> Callable[[Samples], Measured]:
 
 @measure(Key.ONE_LONGER)
 def one_longer(samples: Samples) -> Measured:
-    """Greatest ratio of those that share both links, and of all three, when one has 150 ms one way."""
+    """Maximum ratios when one has 150 ms one way: of those with one trip, of those over both links, of all three.
+
+    `third_longer` is the ratio of the two over both links, whose trips are equal, when the third stream has it.
+    """
     pairs = by_seed(samples, Key.ONE_LONGER, scenarios.LONGER, lambda s, _: apart(ratio(s, "v1", "v2")))
 
     def spread(sample: Sample, _: str) -> float:
@@ -79,6 +82,7 @@ def one_longer(samples: Samples) -> Measured:
     return {
         "same_trips": quantity(alike.max(axis=1)),
         "same_links": quantity(pairs.max(axis=1)),
+        "third_longer": quantity(pairs[:, list(scenarios.LONGER).index("v3")]),
         "all_three": quantity(three.max(axis=1)),
     }
 
@@ -254,7 +258,7 @@ STEP_BPS = 12_000 / 0.06**0.5
 
 @measure(Key.MODES)
 def mode_change(samples: Samples) -> Measured:
-    """Greatest jump at a change, in steps; and the rate after it against the rate before."""
+    """Maximum jump at a change, in steps; rates after and before it; shares at the end, also without a change."""
 
     def jump(sample: Sample, variant: str) -> float:
         times, allowed = sample["times_s"], sample["allowed_rate video"]
@@ -276,6 +280,7 @@ def mode_change(samples: Samples) -> Measured:
         ),
         "rises": samples.each(Key.MODES, "soon", lambda s: back_at(s, "soon", 5)),
         "late_share": samples.each(Key.MODES, "late", lambda s: rate(s, "video", 240) / 4e6),
+        "unchanged_share": samples.each(Key.MODES, "never", lambda s: rate(s, "video", 240) / 4e6),
         "late_share_floor_10": samples.each(
             Key.MODES, "late, floor 10", lambda s: rate(s, "video", 240) / 4e6
         ),

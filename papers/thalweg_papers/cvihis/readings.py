@@ -120,6 +120,19 @@ def unequal_pairs(kbps: int, queue: int) -> Change:
     return change
 
 
+def two_links(first_kbps: int, second_kbps: int) -> Change:
+    """Other capacities of the two links that can be slow."""
+
+    def change(tree: Tree) -> None:
+        rates = {"first": first_kbps, "second": second_kbps}
+        for wire in tree["topology"]["links"]:
+            if wire["name"] in rates:
+                wire["rate"] = f"{rates[wire['name']]} kbit/s"
+        parameters("cvihis", initial_rate=f"{first_kbps / 4:g} kbit/s")(tree)
+
+    return change
+
+
 def connections_congest(tree: Tree) -> None:
     """NewReno connections keep the queue, not streams."""
     for i, flow in enumerate(tree["flows"]):
@@ -373,6 +386,45 @@ def readings() -> tuple[Reading, ...]:
                 ),
             ),
             default="4-Mbit/s",
+        ),
+        Reading(
+            "longer-over",
+            "Over which links has one of three streams 150 ms one way in §4.5?",
+            (
+                Option("4-and-6-Mbit/s", "As in the first rows of Table 2; §4.5 does not say."),
+                Option(
+                    "4-and-6.5-Mbit/s",
+                    "As in row 3 of Table 2: “1.5 times as much as the capacity of the first bottleneck link, or a "
+                    "little bit more” (§4.5).",
+                    two_links(4000, 6500),
+                    (Key.ONE_LONGER,),
+                ),
+                Option("6-and-9-Mbit/s", "As in row 4 of Table 2.", two_links(6000, 9000), (Key.ONE_LONGER,)),
+                Option(
+                    "6-and-10-Mbit/s", "As in row 6 of Table 2.", two_links(6000, 10_000), (Key.ONE_LONGER,)
+                ),
+            ),
+            default="4-and-6-Mbit/s",
+        ),
+        Reading(
+            "minimum-rate",
+            "How slowly does a stream send that yields?",
+            (
+                Option("1-packet/s", "The paper has no minimum; a sender without packets measures no delay."),
+                Option(
+                    "10-packets/s",
+                    "The same: ten packets per second.",
+                    parameters("cvihis", min_packet_rate=10.0),
+                    (Key.MODES,),
+                ),
+                Option(
+                    "25-packets/s",
+                    "The same: one packet per picture of a video with 25 per second.",
+                    parameters("cvihis", min_packet_rate=25.0),
+                    (Key.MODES,),
+                ),
+            ),
+            default="1-packet/s",
         ),
         Reading(
             "persistent-congestion",

@@ -442,6 +442,8 @@ def clocks(variant: str, _scale: Scale) -> Tree:
 
 MODE_S = {"soon": (60.0, 80.0), "late": (60.0, 180.0), "late, floor 10": (60.0, 180.0)}
 """When the stream changes to the background mode, and back."""
+MODE_VARIANTS = (*MODE_S, "never")
+"""These, and the same network without a change."""
 
 
 def modes(variant: str, _scale: Scale) -> Tree:
@@ -450,7 +452,7 @@ def modes(variant: str, _scale: Scale) -> Tree:
     flows = [Flow("video", "real_time", 60, 1000, params=params), Flow("tcp", "reno", 60)]
     events = [
         {"at": f"{at:g} s", "flow": "video", "action": "mode", "mode": mode}
-        for at, mode in zip(MODE_S[variant], ("background", "real_time"), strict=True)
+        for at, mode in zip(MODE_S.get(variant, ()), ("background", "real_time"), strict=False)
     ]
     return network(
         f"CVIHIS modes, {variant}",

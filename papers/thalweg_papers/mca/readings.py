@@ -42,6 +42,17 @@ def start_spread(span: str) -> Change:
     return change
 
 
+def buffer(packets: int) -> Change:
+    """Bottlenecks of the lossless situation hold this many packets; those of the lossy one keep theirs."""
+
+    def change(tree: Tree) -> None:
+        for link in tree["topology"]["links"]:
+            if link["buffer"] == "200 packets":
+                link["buffer"] = f"{packets} packets"
+
+    return change
+
+
 def slower_link_1(tree: Tree) -> None:
     """Link 1 has 0.8 Mbit/s, and residues are carried over."""
     parameters("mca", early="residue")(tree)
@@ -241,6 +252,24 @@ def _of_the_scheme() -> tuple[Reading, ...]:
 
 def _of_the_simulations() -> tuple[Reading, ...]:
     return (
+        Reading(
+            "buffer",
+            "How many packets does a bottleneck of §4.2 hold in the lossless situation?",
+            (
+                Option(
+                    "200-packets",
+                    "“Bottleneck buffer size is set to 200 and 40 packets for lossless and lossy situation” (§4.2).",
+                ),
+                Option(
+                    "400-packets",
+                    "“In reality, bottleneck queue capacity can be much larger than 200 packets. However, in terms of no "
+                    "packet loss, a 200-packet queue is equivalent to any larger queue” (§4.1); twice as many is ours.",
+                    buffer(400),
+                    (Key.CHAIN,),
+                ),
+            ),
+            default="200-packets",
+        ),
         Reading(
             "access-delay",
             "How long are the sources' links of §4.3?",

@@ -15,6 +15,7 @@ SIEVE = "calibrated"
 
 THREE = (Key.THREE_FLOWS,)
 WITH_GRAPHS = (*SCENES, Key.GRAPHS)
+WITH_RATES = (*SCENES, Key.RATES)
 
 
 def sieve(**values: Any) -> Change:
@@ -85,6 +86,17 @@ def no_jitter(tree: Tree) -> None:
         flow["consumer"] = {key: value for key, value in flow["consumer"].items() if key != "jitter"}
 
 
+def falls_to(mbps: float) -> Change:
+    """The middle link falls to this rate."""
+
+    def change(tree: Tree) -> None:
+        for event in tree.get("events", ()):
+            if event.get("link") == "core" and "rate" in event:
+                event["rate"] = f"{mbps:g} Mbit/s"
+
+    return change
+
+
 def third_at_r3(tree: Tree) -> None:
     """The third producer is at R3, where the way round passes."""
     for wire in tree["topology"]["links"]:
@@ -114,13 +126,13 @@ def _of_ndnsieve() -> tuple[Reading, ...]:
                     "“by using ns-3 based simulator, namely the ndnSIM” (§6), whose send queue length is in bytes: "
                     "compared with “500 packets” (Table 3), one waiting Data packet of 1100 is above 0.9.",
                     sieve(severe=0),
-                    SCENES,
+                    WITH_RATES,
                 ),
                 Option(
                     "limit",
                     "“the queue occupancy is also calculated” as “q_M / Q_N” (§4.1), Q = “500 packets” (Table 3): 450.",
                     sieve(level="limit"),
-                    SCENES,
+                    WITH_RATES,
                 ),
             ),
             default="three-packets",
@@ -260,7 +272,7 @@ def _of_the_network() -> tuple[Reading, ...]:
                     "none",
                     "Table 4 prints 1.88 ms for both consumers, whom nothing tells apart then.",
                     no_jitter,
-                    SCENES,
+                    WITH_RATES,
                 ),
             ),
             default="0.1-ms",
@@ -383,6 +395,15 @@ def _of_others() -> tuple[Reading, ...]:
                 ),
             ),
             default="yes",
+        ),
+        Reading(
+            "overload",
+            "To which rate does the link of 10 Mbit/s fall where the schemes of §2 are overloaded?",
+            (
+                Option("3-Mbit/s", "Ours: §2 speaks of “severe congestion” and describes no experiment."),
+                Option("5-Mbit/s", "The same; ours.", falls_to(5), (Key.STEP, Key.LOAD)),
+            ),
+            default="3-Mbit/s",
         ),
         Reading(
             "next-hops",
