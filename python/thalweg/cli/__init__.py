@@ -57,12 +57,12 @@ MORE = {
         "errors."
     ),
     "emulate": (
-        "Exit codes: 0 done; 1 an expectation of the scenario failed, or a right is missing; 2 an error in the "
+        "Exit codes: 0 done; 1 an expectation of the scenario failed, or a permission is missing; 2 an error in the "
         "scenario or the command, or no flow has a real end; 3 this host was too slow, so the results are not valid; "
         "130 interrupted, and what was measured is kept."
     ),
     "reproduce": (
-        "Exit codes: 0 done, whatever the verdicts; 1 a right is missing; 2 an error in the command; 3 this host was "
+        "Exit codes: 0 done, whatever the verdicts; 1 a permission is missing; 2 an error in the command; 3 this host was "
         "too slow for an emulation; 130 interrupted, and the same command continues."
     ),
     "doctor": ("Exit codes: 0 simulations can run; 1 something that every simulation needs is missing."),
