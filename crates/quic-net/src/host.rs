@@ -2,6 +2,7 @@
 //!
 //! The host moves datagrams and deadlines. What connections are for is the matter of a [`Protocol`].
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -92,7 +93,11 @@ pub struct Host<'p, P> {
     pub platform: &'p mut P,
     endpoint: quinn_proto::Endpoint,
     /// By the number of their handle.
-    connections: Vec<Option<Box<Connection>>>,
+    connections: Vec<Option<Slot>>,
+    /// Numbers of those that something happened to since they were last asked for events and packets, so that idle ones cost nothing.
+    touched: Vec<usize>,
+    /// Their deadlines.
+    deadlines: BTreeSet<(Time, usize)>,
     batch: Batch,
     /// Room for received datagrams, of which quinn gets parts.
     room: BytesMut,
@@ -100,6 +105,17 @@ pub struct Host<'p, P> {
     out: Vec<u8>,
     /// Counters.
     pub counters: Counters,
+}
+
+/// A connection.
+struct Slot {
+    connection: Box<Connection>,
+    /// Its deadline in the set.
+    due: Time,
+    /// It is in the list of the touched ones.
+    touched: bool,
+    /// It has sent what it may since, and is asked for events once more.
+    sent: bool,
 }
 
 /// Counters of a [`Host`]. Bytes are UDP payloads.
@@ -131,6 +147,8 @@ impl<'p, P: Platform> Host<'p, P> {
             platform,
             endpoint: quinn_proto::Endpoint::new(Arc::new(config), server.map(Arc::new), true, None),
             connections: Vec::new(),
+            touched: Vec::new(),
+            deadlines: BTreeSet::new(),
             batch: Batch::new(ROOM),
             room: BytesMut::with_capacity(PIECE),
             out: Vec::with_capacity(GSO.1 + 2048),
@@ -157,7 +175,7 @@ impl<'p, P: Platform> Host<'p, P> {
 
     /// The connection with this handle; `None` once it is over and its closing period has passed.
     pub fn connection(&mut self, id: ConnectionHandle) -> Option<&mut Connection> {
-        self.connections.get_mut(id.0)?.as_deref_mut()
+        touch(&mut self.connections, &mut self.touched, id.0)
     }
 
     /// Closes a connection with an application error code [RFC9000 §10.2].
@@ -177,7 +195,9 @@ impl<'p, P: Platform> Host<'p, P> {
         if self.connections.len() <= id.0 {
             self.connections.resize_with(id.0 + 1, || None);
         }
-        self.connections[id.0] = Some(Box::new(connection));
+        let connection = Box::new(connection);
+        self.connections[id.0] = Some(Slot { connection, due: Time::NEVER, touched: false, sent: false });
+        touch(&mut self.connections, &mut self.touched, id.0);
     }
 
     // ---- in
@@ -213,7 +233,7 @@ impl<'p, P: Platform> Host<'p, P> {
         let event = self.endpoint.handle(instant(now), from, None, codepoint(ecn), datagram, &mut self.out);
         match event {
             Some(DatagramEvent::ConnectionEvent(id, event)) => {
-                if let Some(connection) = self.connections.get_mut(id.0).and_then(Option::as_deref_mut) {
+                if let Some(connection) = touch(&mut self.connections, &mut self.touched, id.0) {
                     connection.handle_event(event);
                     protocol.on_packet(id, connection, ecn, now);
                 }
@@ -229,7 +249,8 @@ impl<'p, P: Platform> Host<'p, P> {
 
     fn take_of_group(&mut self, bytes: &[u8], ecn: Ecn, now: Time, protocol: &mut impl Protocol) {
         self.counters.received.add(bytes.len());
-        match protocol.member().and_then(|id| self.connections.get_mut(id.0)?.as_deref_mut()) {
+        let found = protocol.member();
+        match found.and_then(|id| touch(&mut self.connections, &mut self.touched, id.0)) {
             Some(connection) => protocol.on_group(connection, bytes, ecn, now),
             None => self.counters.strangers += 1,
         }
@@ -237,7 +258,7 @@ impl<'p, P: Platform> Host<'p, P> {
 
     /// Admits a caller, asks it for a proof of its address, or refuses it, by the number of handshakes in progress.
     fn admit(&mut self, incoming: Incoming, now: Time) {
-        let busy = self.connections.iter().flatten().filter(|connection| connection.is_handshaking()).count();
+        let busy = self.connections.iter().flatten().filter(|slot| slot.connection.is_handshaking()).count();
         let response = if busy >= HANDSHAKES.1 {
             self.counters.refused += 1;
             Some(self.endpoint.refuse(incoming, &mut self.out))
@@ -259,8 +280,14 @@ impl<'p, P: Platform> Host<'p, P> {
 
     /// Handles deadlines that have expired.
     pub fn expire(&mut self, protocol: &mut impl Protocol, now: Time) {
-        for connection in self.connections.iter_mut().flatten() {
-            if connection.poll_timeout().is_some_and(|at| at <= instant(now)) {
+        while let Some(&(due, number)) = self.deadlines.first()
+            && due <= now
+        {
+            self.deadlines.pop_first();
+            if let Some(Some(slot)) = self.connections.get_mut(number) {
+                slot.due = Time::NEVER;
+            }
+            if let Some(connection) = touch(&mut self.connections, &mut self.touched, number) {
                 connection.handle_timeout(instant(now));
             }
         }
@@ -269,21 +296,28 @@ impl<'p, P: Platform> Host<'p, P> {
 
     /// Passes events between quinn's state machines, and to the protocol. Forgets connections that are over.
     fn settle(&mut self, protocol: &mut impl Protocol, now: Time) {
-        for (number, slot) in self.connections.iter_mut().enumerate() {
-            let Some(connection) = slot else { continue };
-            let id = ConnectionHandle(number);
+        let Self { connections, touched, deadlines, endpoint, .. } = self;
+        touched.retain(|&number| {
+            let Some(slot) = &mut connections[number] else { return false };
+            let (id, connection) = (ConnectionHandle(number), &mut slot.connection);
             while let Some(event) = connection.poll_endpoint_events() {
-                if let Some(event) = self.endpoint.handle_event(id, event) {
+                if let Some(event) = endpoint.handle_event(id, event) {
                     connection.handle_event(event);
+                    slot.sent = false;
                 }
             }
             while let Some(event) = connection.poll() {
                 protocol.on_event(id, connection, event, now);
+                slot.sent = false;
             }
             if connection.is_drained() {
-                *slot = None;
+                deadlines.remove(&(slot.due, number));
+                connections[number] = None;
+                return false;
             }
-        }
+            slot.touched = !slot.sent;
+            slot.touched
+        });
     }
 
     // ---- out
@@ -291,23 +325,40 @@ impl<'p, P: Platform> Host<'p, P> {
     /// Sends what quinn permits now. Returns whether there may be more at once.
     pub fn transmit(&mut self, now: Time) -> bool {
         let mut more = false;
-        for number in 0..self.connections.len() {
+        for at in 0..self.touched.len() {
+            let number = self.touched[at];
             let mut turns = 0;
-            while let Some(connection) = &mut self.connections[number] {
+            while let Some(slot) = &mut self.connections[number] {
                 if turns == TURN {
                     more = true;
                     break;
                 }
                 turns += 1;
-                let maximum = (GSO.1 / usize::from(connection.current_mtu())).clamp(1, GSO.0);
+                let maximum = (GSO.1 / usize::from(slot.connection.current_mtu())).clamp(1, GSO.0);
                 self.out.clear();
-                let Some(transmit) = connection.poll_transmit(instant(now), maximum, &mut self.out) else {
+                let Some(transmit) = slot.connection.poll_transmit(instant(now), maximum, &mut self.out)
+                else {
+                    slot.sent = true;
                     break;
                 };
                 self.send(&transmit);
             }
+            self.schedule(number);
         }
         more
+    }
+
+    /// Notes the next deadline of a connection.
+    fn schedule(&mut self, number: usize) {
+        let Some(slot) = &mut self.connections[number] else { return };
+        let due = slot.connection.poll_timeout().map_or(Time::NEVER, time);
+        if due != slot.due {
+            self.deadlines.remove(&(slot.due, number));
+            slot.due = due;
+            if due != Time::NEVER {
+                self.deadlines.insert((due, number));
+            }
+        }
     }
 
     /// Sends the datagrams in the buffer.
@@ -330,11 +381,23 @@ impl<'p, P: Platform> Host<'p, P> {
     }
 
     /// The next deadline of a connection.
-    pub fn wake(&mut self) -> Time {
-        let deadlines =
-            self.connections.iter_mut().flatten().filter_map(|connection| connection.poll_timeout());
-        deadlines.min().map_or(Time::NEVER, time)
+    pub fn wake(&self) -> Time {
+        self.deadlines.first().map_or(Time::NEVER, |(due, _)| *due)
     }
+}
+
+/// The connection with this number, which is to be asked for events and packets.
+fn touch<'a>(
+    connections: &'a mut [Option<Slot>],
+    touched: &mut Vec<usize>,
+    number: usize,
+) -> Option<&'a mut Connection> {
+    let slot = connections.get_mut(number)?.as_mut()?;
+    slot.sent = false;
+    if !std::mem::replace(&mut slot.touched, true) {
+        touched.push(number);
+    }
+    Some(&mut slot.connection)
 }
 
 const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
