@@ -11,7 +11,7 @@ use quic_net::frames::{Record, Secret, VERSION};
 use quic_net::host::{Host, Hosted, Protocol};
 use quic_net::lane::{Lane, binding};
 use quinn_proto::{Connection, ConnectionError, ConnectionHandle, Dir, Event, StreamEvent};
-use transfer::{Status, Waits};
+use transfer::Waits;
 use units::{Duration, Time};
 use wire::stream::{Reason, Role};
 
@@ -19,6 +19,8 @@ use crate::channel::Channel;
 use crate::flow::Flow;
 use crate::member::{Left, Member};
 use crate::send::ReceiverOutcome;
+
+mod ends;
 
 /// Interval at which progress is published, receivers are looked after, and requests of other threads are read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -346,60 +348,6 @@ impl<'a> Sender<'a> {
         self.control.progress.enter(Phase::Open);
     }
 
-    // ---- members that leave
-
-    /// A member has opened another connection. Returns its number.
-    fn replace<P: Platform>(&mut self, number: usize, host: &mut Host<'_, P>, now: Time) -> Option<u32> {
-        let member = self.members.get_mut(number)?.take()?;
-        if member.ready {
-            self.ready -= 1;
-            self.flow.leave(member.peer?);
-        }
-        let why = "another connection takes its place";
-        host.close(member.lane.id, quic_net::code(Reason::Stopped), why, now);
-        member.peer
-    }
-
-    /// The connection of a member was lost, or closed by it.
-    fn on_lost(&mut self, number: usize, lost: &ConnectionError) {
-        let end = match lost {
-            ConnectionError::ApplicationClosed(close) => {
-                match quic_net::reason(close.error_code.into_inner()) {
-                    Reason::Complete => End::Complete,
-                    reason => End::Closed(reason),
-                }
-            }
-            _ => End::Silent,
-        };
-        self.leave(number, end);
-    }
-
-    /// Closes the connection of a member.
-    fn dismiss<P: Platform>(
-        &mut self,
-        number: usize,
-        end: End,
-        reason: Reason,
-        host: &mut Host<'_, P>,
-        now: Time,
-    ) {
-        let Some(Some(member)) = self.members.get(number) else { return };
-        host.close(member.lane.id, quic_net::code(reason), "", now);
-        self.leave(number, end);
-    }
-
-    /// A member is no longer one.
-    fn leave(&mut self, number: usize, end: End) {
-        let Some(member) = self.members.get_mut(number).and_then(Option::take) else { return };
-        let Some(peer) = member.peer else { return };
-        if member.ready {
-            self.ready -= 1;
-            self.flow.leave(peer);
-        }
-        self.left.add(&member, end);
-        self.channel.epochs.expire();
-    }
-
     // ---- time
 
     /// Publishes progress, handles requests of other threads, and looks after each receiver.
@@ -501,55 +449,5 @@ impl<'a> Sender<'a> {
                 self.note(number);
             }
         }
-    }
-
-    // ---- the end
-
-    /// Whether there is anything left to do.
-    fn watch<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
-        match self.flow.status() {
-            Status::Failed(why) => {
-                let reason = self.flow.payload().reason();
-                self.close(End::Failed(why), reason, host, now);
-            }
-            Status::Whole => {
-                self.say(&Record::Done);
-                let until = now + self.limits.linger.max(GOODBYE);
-                self.closing = Some(Closing { end: End::Complete, until, closed: false });
-                self.stats.ended_at = now;
-                self.control.progress.enter(Phase::Closing);
-            }
-            Status::Going if self.control.stopped() => self.close(End::Stopped, Reason::Stopped, host, now),
-            Status::Going if now.saturating_since(self.alone_since) >= self.limits.waits => {
-                let end = if self.stats.sessions > 0 { End::Silent } else { End::Unanswered };
-                self.close(end, Reason::Stopped, host, now);
-            }
-            Status::Going => {}
-        }
-    }
-
-    /// Closes all connections.
-    fn close<P: Platform>(&mut self, end: End, reason: Reason, host: &mut Host<'_, P>, now: Time) {
-        self.exchange(host, now);
-        let own = if end == End::Complete { End::Complete } else { End::Stopped };
-        for number in 0..self.members.len() {
-            self.dismiss(number, own.clone(), reason, host, now);
-        }
-        if self.stats.ended_at == Time::ZERO {
-            self.stats.ended_at = now;
-        }
-        self.control.progress.enter(Phase::Closing);
-        self.closing = Some(Closing { end, until: now + GOODBYE, closed: true });
-    }
-
-    /// The end, if it is over.
-    fn over<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End> {
-        let Closing { end, until, closed } = self.closing.as_ref()?;
-        if !closed && (now >= *until || self.admitted().next().is_none()) {
-            let end = end.clone();
-            self.close(end, Reason::Complete, host, now);
-            return None;
-        }
-        (*closed && (host.count() == 0 || now >= *until)).then(|| end.clone())
     }
 }
