@@ -227,7 +227,7 @@ def markdown(rows):
 def controllers():
     page = ROOT / "docs" / "controllers.md"
     text, done = page.read_text(encoding="utf-8"), measured("controllers")
-    for name in ("summary", "causes"):
+    for name in ("summary", "origins", "steps", "lines"):
         text = filled(text, f"controllers {name}", markdown(list(done.tables[name].rows())))
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")

@@ -1,19 +1,23 @@
-"""The comparison of one controller in many stacks: its networks, its implementations, what its tables say."""
+"""The comparison of one controller in many stacks: its networks, its implementations, its steps, what its tables say."""
 
 from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from thalweg import Scenario
 from thalweg_papers._base import Samples, Scale
-from thalweg_papers.controllers import STUDY, experiments, figures, scenarios
+from thalweg_papers.controllers import STUDY, experiments, figures, origins, scenarios, steps
 from thalweg_papers.controllers.keys import Key
 
 
 def test_there_are_24_networks_and_each_implementation_is_on_all():
     assert len(scenarios.NETWORKS) == len(set(scenarios.NETWORKS)) == 24
-    for key, experiment in STUDY.experiments().items():
-        assert len(experiment.variants) == 24 * len(scenarios.ways(Key(key)))
+    for key in Key:
+        assert len(STUDY.experiments()[key].variants) == 24 * len(scenarios.ways(key))
     assert "quinn" in scenarios.ways(Key.CUBIC)
     # its BBR cannot be repeated
     assert "quinn" not in scenarios.ways(Key.BBR)
@@ -50,6 +54,10 @@ def made(goodputs: dict[str, float]) -> Samples:
             }
             for network in scenarios.NETWORKS:
                 cases[key, scenarios.variant(way, network)] = [sample]
+        for case in steps.cases(key) if key in steps.STEPS else ():
+            sample = sample | {"goodput_bps": goodputs.get(case, 5e6)}
+            for network in scenarios.NETWORKS:
+                cases[steps.STEPS[key], scenarios.variant(case, network)] = [sample]
     return Samples(cases)
 
 
@@ -70,11 +78,86 @@ def test_differences_count_above_the_band_and_are_of_controller_or_transport():
     first = found[0]
     assert (first["difference_percent"], first["of_controller_percent"]) == (50, 25)
     assert first["of_transport_percent"] == 20
-    causes = next(figures.causes(samples, Scale()).rows())
-    assert (causes["differences"], causes["mostly_controller"], causes["mostly_transport"]) == (24, 24, 0)
 
 
 def test_losses_that_are_too_few_are_not_compared():
     assert figures.apart(0.009, 0.0, "loss_percent") is None
     assert figures.apart(0.02, 0.0, "loss_percent") == pytest.approx(1.0)
     assert figures.apart(0.0, 0.0, "queueing_delay_ms") is None
+
+
+@pytest.mark.parametrize("key", steps.STEPS)
+def test_a_step_is_the_baseline_with_another_flow(key):
+    network = scenarios.NETWORKS[0]
+    baseline = scenarios.tree(key, scenarios.variant(scenarios.BASELINE, network), Scale())
+    seen = []
+    for case in steps.cases(key):
+        tree = steps.tree(key, scenarios.variant(case, network), Scale())
+        Scenario.from_tree(tree).plan(1)
+        measured, *others = tree["flows"]
+        assert others == baseline["flows"][1:]
+        assert measured not in (*seen, baseline["flows"][0])
+        seen.append(measured)
+    # each step of TCP keeps those before it
+    assert seen[2]["tcp"] == {
+        "like": "linux",
+        "reduction": "halt",
+        "header": "62 B",
+        "quick_acks": 0,
+        "ack_delay": "25 ms",
+    }
+
+
+def test_a_plugged_controller_has_the_parameters_that_linux_sets():
+    for key in steps.STEPS:
+        tree = scenarios.tree(key, scenarios.variant(scenarios.BASELINE, scenarios.NETWORKS[0]), Scale())
+        flow = Scenario.from_tree(tree).plan(1).tree["flows"][0]
+        for name, value in steps.PARAMS[key].items():
+            assert flow["params"][name] == value
+
+
+def test_a_difference_is_of_the_step_that_makes_most_of_it():
+    # shares of 52.4, 60, 60.8 and 75 %
+    shares = {
+        "noq-linux": 5.5e6,
+        "quinn-linux": 7.5e6,
+        "quinn-plugged": 7.5e6,
+        "quinn-no-hystart": 7.75e6,
+        "quinn": 15e6,
+    }
+    rows = {
+        (row["algorithm"], row["implementation"], row["quantity"]): row
+        for row in origins.origins(made(shares), Scale()).rows()
+    }
+    row = rows["CUBIC", "quinn", "share"]
+    assert (row["differences"], row["growth"], row["bursts_rate_undo"]) == (24, 24, 0)
+    row = rows["BBR", "quinn, our controller", "share"]
+    assert (row["differences"], row["bursts_rate_undo"]) == (24, 24)
+    # 52.4 % of 50 %
+    assert ("BBR", "noq, our controller", "share") not in rows
+    walk = [row for row in origins.walk(made(shares), Scale()).rows() if row["algorithm"] == "CUBIC"]
+    # towards quinn the baseline, three steps of TCP, both transports, slow start, growth; then slow start and growth of noq
+    assert [row["share_changes"] for row in walk] == [None, 0, 0, 0, 0, 0, 0, 24, 0, 0]
+
+
+def test_what_seeds_can_make_is_not_significant():
+    def samples(*goodputs):
+        return [{"goodput_bps": rate, "reference_bps": 5e6, "queueing_s": 0, "loss": 0} for rate in goodputs]
+
+    assert origins._not_significant(samples(4e6, 9e6, 5e6), samples(5e6, 5e6, 5e6), "share_percent")
+    assert not origins._not_significant(samples(9e6, 9.1e6, 9.2e6), samples(5e6, 5e6, 5e6), "share_percent")
+
+
+def test_lines_of_source_are_those_of_the_locked_versions():
+    root = Path(__file__).resolve().parents[2]
+    locked = tomllib.loads((root / "Cargo.lock").read_text())["package"]
+    versions = {(package["name"], package["version"]) for package in locked}
+    assert set(steps.VERSIONS.values()) <= versions
+    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    for lines in steps.LINES:
+        crate, version = steps.VERSIONS[lines.stack]
+        for source in cargo.glob(f"registry/src/*/{crate}-{version}/{lines.file}"):
+            text = source.read_text().splitlines()
+            assert lines.about in text[lines.first - 1], lines
+            assert lines.last <= len(text)
+    assert {lines.step for lines in steps.LINES} == set(origins.SHORT)

@@ -1,4 +1,4 @@
-"""Differences between implementations of one algorithm: how large, on how many networks, and of controller or transport."""
+"""Differences between implementations of one algorithm: how large, and on how many networks."""
 
 from __future__ import annotations
 
@@ -97,43 +97,13 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else short(100 * share)
 
 
-def causes(samples: Samples, _scale: Scale) -> Table:
-    """How many differences come from the controller, and how many from the transport."""
-    found = list(_differences(samples))
-    rows = []
-    for key in Key:
-        for way in scenarios.ways(key):
-            for quantity in dict.fromkeys(row["quantity"] for row in found):
-                here = [
-                    row
-                    for row in found
-                    if (row["algorithm"], row["implementation"], row["quantity"])
-                    == (NAMES[key], LABELS[way], quantity)
-                ]
-                if not here:
-                    continue
-                sizes = [
-                    [abs(row[f"of_{part}_percent"] or 0.0) for part in ("controller", "transport")]
-                    for row in here
-                ]
-                rows.append(
-                    {
-                        "algorithm": NAMES[key],
-                        "implementation": LABELS[way],
-                        "quantity": quantity,
-                        "differences": len(here),
-                        "mostly_controller": sum(controller > transport for controller, transport in sizes),
-                        "mostly_transport": sum(controller <= transport for controller, transport in sizes),
-                    }
-                )
-    return table("Differences above 15 % of the stacks' own controllers, by where they come from", rows)
-
-
 def figure_specs() -> tuple[FigureSpec, ...]:
-    """The summary, where differences come from, each difference."""
+    """The summary, each difference, and the steps that make them, with their lines of source."""
+    from . import origins
+
     every = tuple(Key)
     return (
         FigureSpec("summary", "Implementations of three algorithms", every, summary),
-        FigureSpec("causes", "Controller or transport", every, causes),
         FigureSpec("differences", "Differences above 15 %", every, differences),
+        *origins.figure_specs(),
     )
