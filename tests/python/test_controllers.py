@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from thalweg import Scenario
-from thalweg_papers._base import Samples, Scale
+from thalweg_papers._base import Pair, Samples, Scale
 from thalweg_papers.controllers import STUDY, experiments, figures, origins, scenarios, steps
 from thalweg_papers.controllers.keys import Key
 
@@ -161,3 +161,28 @@ def test_lines_of_source_are_those_of_the_locked_versions():
             assert lines.about in text[lines.first - 1], lines
             assert lines.last <= len(text)
     assert {lines.step for lines in steps.LINES} == set(origins.SHORT)
+
+
+def test_the_kernel_is_on_the_same_networks_beside_the_baseline():
+    for key, experiment in experiments.KERNEL.items():
+        assert experiment.variants == scenarios.NETWORKS
+        network = scenarios.NETWORKS[0]
+        tree = experiment.tree(network, Scale())
+        baseline = scenarios.tree(Key(key), scenarios.variant(scenarios.BASELINE, network), Scale())
+        assert tree["flows"][0].pop("kernel") == tree["flows"][0]["scheme"]
+        baseline["flows"][0].pop("tcp")
+        assert {**tree, "title": ""} == {**baseline, "title": ""}
+    assert len(scenarios.KERNEL_CASES) == 72
+
+
+def test_rows_of_the_kernel_count_differences_from_the_baseline():
+    sample = {"goodput_bps": 6e6, "reference_bps": 4e6, "queueing_s": 0.02, "loss": 0.002}
+    first, second = scenarios.NETWORKS[:2]
+    simulated = Samples({(Key.BBR, network): [sample] for network in (first, second)})
+    emulated = Samples({(Key.BBR, first): [{**sample, "goodput_bps": 12e6}], (Key.BBR, second): [sample]})
+    (row,) = figures.kernel(Pair(simulated, emulated)).rows()
+    assert (row["algorithm"], row["networks"], row["share_percent"]) == ("BBR", 2, 67.5)
+    assert (row["share_differs"], row["loss_differs"]) == (1, 0)
+    (difference,) = figures.kernel_differences(Pair(simulated, emulated)).rows()
+    assert (difference["network"], difference["difference_percent"]) == (first, 25)
+    assert figures.kernel(Pair(Samples({}), Samples({}))) is None

@@ -1,15 +1,31 @@
-"""The same controller in several stacks: CUBIC, NewReno and BBR of QUIC stacks and of this library."""
+"""The same controller in several stacks: CUBIC, NewReno and BBR of QUIC stacks, of this library and of the kernel."""
 
 from __future__ import annotations
 
-from .._base import Study, call_loader, mapping_loader
+from .._base import Emulated, Study, call_loader, mapping_loader
+
+CHOICES = mapping_loader(__name__, "CHOICES", "scenarios")
+
+
+def _emulated() -> Emulated:
+    from . import scenarios
+
+    return Emulated(
+        experiments=mapping_loader(__name__, "KERNEL", "experiments"),
+        cases=lambda: scenarios.KERNEL_CASES,
+        figure_specs=call_loader(__name__, "pair_specs", "figures"),
+        choices=CHOICES,
+        runs=3,
+    )
+
 
 STUDY = Study(
     name="controllers",
     title="One controller, many stacks: CUBIC, NewReno and BBR on 24 networks",
     experiments=mapping_loader(__name__, "EXPERIMENTS", "steps"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
-    choices=mapping_loader(__name__, "CHOICES", "scenarios"),
+    choices=CHOICES,
     quick_factor=0.5,
+    emulated=_emulated,
 )
 """A comparison of our own; no paper has it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._base import Experiment, ExperimentKey, Sample, Scale
+from .._base import Experiment, ExperimentKey, Sample, Scale, Tree
 from . import scenarios
 from .keys import Key
 
@@ -24,21 +25,28 @@ def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
     }
 
 
-def _variants(key: Key) -> tuple[str, ...]:
-    ways = scenarios.ways(key)
-    return tuple(scenarios.variant(way, network) for way in ways for network in scenarios.NETWORKS)
+def _variants(key: Key) -> Iterable[str]:
+    return (scenarios.variant(way, network) for way in scenarios.ways(key) for network in scenarios.NETWORKS)
 
 
-EXPERIMENTS: dict[ExperimentKey, Experiment] = {
-    key: Experiment(
-        key,
-        key,
-        _variants(key),
-        lambda variant, scale, key=key: scenarios.tree(key, variant, scale),  # type: ignore[misc]
-        extract,
-        seeds=SEEDS,
-        quick_seeds=1,
-        weight=0.4,
-    )
-    for key in Key
-}
+def _all(
+    tree: Callable[[Key, str, Scale], Tree], variants: Callable[[Key], Iterable[str]]
+) -> dict[ExperimentKey, Experiment]:
+    return {
+        key: Experiment(
+            key,
+            key,
+            tuple(variants(key)),
+            lambda variant, scale, key=key: tree(key, variant, scale),  # type: ignore[misc]
+            extract,
+            seeds=SEEDS,
+            quick_seeds=1,
+            weight=0.4,
+        )
+        for key in Key
+    }
+
+
+EXPERIMENTS: dict[ExperimentKey, Experiment] = _all(scenarios.tree, _variants)
+KERNEL: dict[ExperimentKey, Experiment] = _all(scenarios.kernel_tree, lambda _key: scenarios.NETWORKS)
+"""Those of `--emulate`."""

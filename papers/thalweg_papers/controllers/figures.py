@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from .._base import FigureSpec, Sample, Samples, Scale, Table
+from .._base import FigureSpec, Pair, PairFigureSpec, Sample, Samples, Scale, Table
 from .._common import short, table
 from . import scenarios
 from .keys import Key
@@ -95,6 +96,67 @@ def _differences(samples: Samples) -> Iterator[dict[str, Any]]:
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else short(100 * share)
+
+
+def kernel(pair: Pair) -> Table | None:
+    """TCP of the kernel: means over the networks that were run, and on how many it differs from the baseline there."""
+    rows = []
+    for key in Key:
+        networks = pair.variants(key)
+        if not networks:
+            continue
+        row: dict[str, Any] = {
+            "algorithm": NAMES[key],
+            "implementation": "TCP of the kernel",
+            "networks": len(networks),
+        }
+        for quantity in QUANTITIES:
+            cells = [
+                [mean(world[key, network], quantity) for world in (pair.emulated, pair.simulated)]
+                for network in networks
+            ]
+            row[quantity] = short(float(np.mean([value for value, _ in cells])))
+            row[f"{quantity.rpartition('_')[0]}_differs"] = sum(
+                _differ(apart(value, baseline, quantity)) for value, baseline in cells
+            )
+        rows.append(row)
+    return (
+        table("TCP of the kernel: means, and networks more than 15 % from the baseline", rows)
+        if rows
+        else None
+    )
+
+
+def kernel_differences(pair: Pair) -> Table | None:
+    """Each network and quantity of the kernel more than 15 % from the baseline."""
+    rows = []
+    for key in Key:
+        for network, quantity in product(pair.variants(key), QUANTITIES):
+            value, baseline = (
+                mean(world[key, network], quantity) for world in (pair.emulated, pair.simulated)
+            )
+            difference = apart(value, baseline, quantity)
+            if not _differ(difference):
+                continue
+            rows.append(
+                {
+                    "algorithm": NAMES[key],
+                    "network": network,
+                    "quantity": quantity.rpartition("_")[0].replace("_", " "),
+                    "value": short(value),
+                    "baseline": short(baseline),
+                    "difference_percent": _percent(difference),
+                }
+            )
+    return table("The kernel: differences above 15 %, network by network", rows) if rows else None
+
+
+def pair_specs() -> tuple[PairFigureSpec, ...]:
+    """The kernel beside the baseline: means, each difference."""
+    return (
+        PairFigureSpec("kernel", kernel),
+        PairFigureSpec("kernel_differences", kernel_differences),
+    )
 
 
 def figure_specs() -> tuple[FigureSpec, ...]:

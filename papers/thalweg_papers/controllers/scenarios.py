@@ -22,6 +22,8 @@ CHOICES: dict[str, str] = {
     "is between it and TCP comes from acknowledgements, loss recovery, pacing and headers of the stack; what is "
     "between it and the stack's own comes from the controller.",
     "length": "40 s, of which the first 10 s do not count; both start at random within 500 ms; three seeds.",
+    "kernel": "TCP of the kernel is emulated: its algorithms are those of `tcp_available_congestion_control`, and a "
+    "missing one has no row. The reference is simulated, in the same queue.",
 }
 
 DURATION_S, WARMUP_S = 40.0, 10.0
@@ -78,20 +80,30 @@ def variant(way: str, network: str) -> str:
 def tree(key: Key, variant: str, scale: Scale) -> Tree:
     """The scenario of one case."""
     way, network = variant.split(" ", 1)
+    return _tree(flow(key, way), f"{key}, {variant}", network, scale)
+
+
+def kernel_tree(key: Key, network: str, scale: Scale) -> Tree:
+    """The same with TCP of the kernel, of which the simulation is the baseline."""
+    kernel = {"scheme": SCHEMES[key], "kernel": SCHEMES[key]}
+    return _tree(kernel, f"{key}, kernel {network}", network, scale)
+
+
+def _tree(measured: Tree, title: str, network: str, scale: Scale) -> Tree:
     mbps, rtt, buffer, traffic, loss = parts(network)
     rate = f"{mbps:g} Mbit/s"
     bottleneck: dict[str, Any] = {"rate": rate, "delay": f"{rtt / 4:g} ms", "buffer": f"{buffer:g} bdp"}
     if loss:
         bottleneck["loss"] = loss
     flows: list[Tree] = [
-        {"name": "measured", "packet": "1500 B", "start_spread": "500 ms", **flow(key, way)},
+        {"name": "measured", "packet": "1500 B", "start_spread": "500 ms", **measured},
         {"name": "reference", "packet": "1500 B", "start_spread": "500 ms", "scheme": "cubic", **LINUX},
     ]
     if traffic:
         source = {"kind": "poisson", "rate": f"{traffic * mbps * 10:g} kbit/s"}
         flows.append({"name": "traffic", "packet": "200 B", "source": source})
     return {
-        "title": f"Controllers, {key}, {variant}",
+        "title": f"Controllers, {title}",
         "duration": scale.text(DURATION_S),
         "warmup": scale.text(WARMUP_S),
         "topology": {
@@ -101,3 +113,6 @@ def tree(key: Key, variant: str, scale: Scale) -> Tree:
         },
         "flows": flows,
     }
+
+
+KERNEL_CASES: tuple[tuple[Key, str], ...] = tuple((key, network) for network in NETWORKS for key in Key)
