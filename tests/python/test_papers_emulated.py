@@ -271,6 +271,18 @@ def test_a_cell_agrees_when_shares_and_queue_are_within_the_bands():
     assert figures.shares_apart(0.85, 0.8) == pytest.approx(0.25), "the flow with less is farther"
 
 
+def test_quic_stacks_have_24_cells_of_real_ends_and_narrow_bands():
+    cells = [(kind, variant) for kind in agreement.STACKS for variant in agreement.EXPERIMENTS[kind].variants]
+    assert len(cells) == 24
+    for kind, variant in cells:
+        flows = agreement.tree(kind, variant)["flows"][:2]
+        assert [(flow["stack"], flow["live"]) for flow in flows] == [(kind, True)] * 2
+    simulated = Samples({("quinn", "5 30 1"): [cell(1, 1, 10)], ("noq", "5 30 1"): [cell(1, 1, 10)]})
+    emulated = Samples({("quinn", "5 30 1"): [cell(1.1, 1, 10.9)], ("noq", "5 30 1"): [cell(1.3, 1, 11.1)]})
+    rows = figures.cell_rows(Pair(simulated, emulated))
+    assert [(row["shares_agree"], row["queue_agrees"]) for row in rows] == [(True, True), (False, False)]
+
+
 def test_each_cell_of_tcp_is_there_with_little_random_traffic_too():
     """Without any, simulated senders cut at the same instants; 0.5 % is the minimum that every comparison has."""
     grids = {2.0: agreement.GRID, 0.5: agreement.LIGHT_GRID}
@@ -358,7 +370,7 @@ def without_kernel():
         (["reproduce", "cvihis", "--full"], "--emulate"),
         (["reproduce", "cvihis", "--emulate", "--quick"], "--minutes"),
         (["reproduce", "cvihis", "--emulate", "--full", "--minutes", "3"], "--minutes"),
-        (["reproduce", "mca", "--emulate"], "agreement, cvihis"),
+        (["reproduce", "mca", "--emulate"], "agreement, controllers, cvihis"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(
@@ -371,4 +383,5 @@ def test_options_that_do_not_go_together_are_refused(
 def test_every_kind_of_the_grid_is_there():
     cells = list(itertools.product(agreement.BUFFERS_BDP, agreement.MBPS, agreement.RTT_MS))
     assert len(agreement.GRID) == len(agreement.LIGHT_GRID) == len(cells)
-    assert {name for name, _ in agreement.CASES} == {"newreno", "cubic", "cvihis", *agreement.ONLY_LIVE}
+    kinds = {"newreno", "cubic", "cvihis", *agreement.ONLY_LIVE, *agreement.STACKS}
+    assert {name for name, _ in agreement.CASES} == kinds

@@ -13,3 +13,5 @@ class Key(ExperimentKey):
     CVIHIS = "cvihis"
     BBR = "bbr"
     CVIHIS_ALONE = "cvihis alone"
+    QUINN = "quinn"
+    NOQ = "noq"

@@ -14,13 +14,14 @@ from .keys import Key
 CHOICES: dict[str, str] = {
     "flows": "Two flows of a kind, the second a second later; a CVIHIS stream in real-time mode beside a NewReno "
     "connection, since a scenario of which every machine is inside the network gives the simulation's trace; two CVIHIS "
-    "streams where flows can be live.",
+    "streams where flows can be live; two uploads of a QUIC stack with its CUBIC, over UDP sockets.",
     "chance": "Random traffic of small packets shares the bottleneck, other with each seed, in both worlds: senders "
     "without chance fall into step, and then one run says nothing about the next. It is 2 % of the rate, and in a "
     "second set of cells with TCP alone 0.5 %, with which the simulated senders have no more chance than the kernel's.",
     "settings": "SACK, delayed acknowledgements, an initial window of 10 segments; our TCP like Linux (`tcp.like`).",
     "length": "120 s, of which the first 20 s do not count: one run of 12 s differs from the next by more than the bands.",
-    "bands": "Shares within 15 %, mean queue within 25 % of the simulation's, means of all valid runs.",
+    "bands": "Shares within 15 %, mean queue within 25 % of the simulation's, means of all valid runs. "
+    "Of the QUIC stacks, both within 10 %, in at least 90 % of their 24 cells.",
     "bbr": "Reported only: the kernel's BBR is the first version with years of repairs, ours is the draft with two of "
     "them.",
 }
@@ -44,6 +45,8 @@ LIGHT_GRID: tuple[str, ...] = tuple(f"{cell} {LIGHT_NOISE_PERCENT:g}" for cell i
 NEWRENO: Tree = {"scheme": "reno", "kernel": "reno"}
 CUBIC: Tree = {"scheme": "cubic", "kernel": "cubic"}
 BBR: Tree = {"scheme": "bbr", "kernel": "bbr"}
+QUINN: Tree = {"stack": "quinn", "controller": "cubic", "live": True}
+NOQ: Tree = {"stack": "noq", "controller": "cubic", "live": True}
 
 
 def _cvihis(mbps: float) -> Tree:
@@ -62,7 +65,7 @@ def pair(kind: str, mbps: float) -> tuple[Tree, Tree]:
         return _cvihis(mbps), NEWRENO
     if kind == "cvihis alone":
         return _cvihis(mbps), _cvihis(mbps)
-    flow = {"newreno": NEWRENO, "cubic": CUBIC, "bbr": BBR}[kind]
+    flow = {"newreno": NEWRENO, "cubic": CUBIC, "bbr": BBR, "quinn": QUINN, "noq": NOQ}[kind]
     return flow, flow
 
 
@@ -117,6 +120,7 @@ def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 KINDS = (Key.NEWRENO, Key.CUBIC, Key.CVIHIS, Key.BBR)
 ONLY_LIVE = (Key.CVIHIS_ALONE,)
+STACKS = (Key.QUINN, Key.NOQ)
 LIGHT_KINDS = (Key.NEWRENO, Key.CUBIC, Key.BBR)
 """Kinds of which every machine is the kernel's, so that only the random traffic is left to chance."""
 
@@ -130,10 +134,10 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         seeds=5,
         weight=1.0,
     )
-    for kind in (*KINDS, *ONLY_LIVE)
+    for kind in (*KINDS, *ONLY_LIVE, *STACKS)
 }
 
 CASES: tuple[tuple[Key, str], ...] = tuple(
-    (kind, variant) for variant in GRID for kind in (*KINDS[:3], *ONLY_LIVE)
+    (kind, variant) for variant in GRID for kind in (*KINDS[:3], *ONLY_LIVE, *STACKS)
 ) + tuple((kind, variant) for variant in LIGHT_GRID for kind in LIGHT_KINDS[:2])
 """The kinds that have bands come first."""
