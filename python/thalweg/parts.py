@@ -851,7 +851,7 @@ class Flow(Part):
       "cubic" or "bbr". The endpoints are `real` nodes. A simulation uses Thalweg's TCP with the scheme of the
       same name, or with `scheme`.
     - `live` (true or false): Emulation: run the endpoints of the simulation over UDP sockets, by the system's
-      clock. The endpoints are `real` nodes. Not for named data.
+      clock. The endpoints are `real` nodes. Flows with `stack` send its datagrams. Not for named data.
     - `commands` (`Commands`): Emulation: run commands at the endpoints, which are `real` nodes. A simulation
       uses `scheme` or `source`, and sends nothing if neither is given.
     - `source` (`Source`): A source without congestion control, instead of a scheme; or, in addition to the

@@ -67,19 +67,14 @@ def advice(scenario: Scenario) -> str:
                 "or add `--kernel`, which does so in each flow with reno, cubic or bbr"
             )
     for flow in flows:
-        if "stack" not in flow and "scheme" in flow and flow.get("network") != "ndn":
+        if ("stack" in flow or "scheme" in flow) and flow.get("network") != "ndn":
             return f"write live = true in the flow `{flow['name']}`: its endpoints then run over UDP sockets"
     for flow in flows:
-        if "stack" not in flow and flow.get("network", "ip") == "ip":
+        if flow.get("network", "ip") == "ip":
             return (
                 f'write commands = {{ sender = "…", receiver = "…" }} in the flow `{flow["name"]}`: '
                 "programs then make its traffic"
             )
-    if any("stack" in flow for flow in flows):
-        return (
-            'add a flow with kernel = "cubic" beside it: '
-            "flows with `stack` have no real end, their datagrams cross the emulated network in real time"
-        )
     return 'add a flow by address with kernel = "cubic"; named data cannot be emulated with real ends'
 
 

@@ -171,7 +171,7 @@ SIMULATED = TEXT.split("[record]")[0].replace('kernel = "reno"', 'scheme = "reno
         ('scheme = "cubic"', ['kernel = "cubic"', "flow `file`", "--kernel"]),
         ('scheme = "ledbat"', ["live = true", "flow `file`"]),
         ('source = { kind = "constant", rate = "1 Mbit/s" }', ["commands = {", "flow `file`"]),
-        ('stack = "quinn"\nscheme = "cubic"', ['kernel = "cubic"', "flows with `stack` have no real end"]),
+        ('stack = "quinn"\ncontroller = "newreno"', ["live = true", "flow `file`"]),
     ],
 )
 def test_a_scenario_without_a_real_end_is_refused_with_what_to_write(

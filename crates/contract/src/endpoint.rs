@@ -2,7 +2,7 @@
 
 use units::{Bytes, Time};
 
-use crate::{Cx, Packet};
+use crate::{Cx, Header, Packet};
 
 /// A state machine at an end of the network: a TCP sender, a multicast receiver, a traffic source. Sans-IO: it reads no clock and performs no I/O.
 ///
@@ -26,6 +26,18 @@ pub trait Endpoint {
     /// can be early.
     fn wake(&self) -> Time {
         Time::NEVER
+    }
+
+    /// Takes the payload of a packet of its outbox into `payload`, for a driver over sockets. Returns false for packets that have a size and no bytes: those of
+    /// all state machines but transport stacks with real datagrams.
+    fn take_payload(&mut self, _packet: &Packet, _payload: &mut Vec<u8>) -> bool {
+        false
+    }
+
+    /// Stores the payload of a datagram that a driver over sockets receives at `now`. Returns the header of the packet that the driver gives it next; `None` if
+    /// its packets have no bytes.
+    fn put_payload(&mut self, _payload: &[u8], _now: Time) -> Option<Header> {
+        None
     }
 }
 

@@ -70,9 +70,14 @@ impl<E: Endpoint> StateMachine<E> {
 
     /// Takes the packets of its outbox, in order.
     pub fn drain(&mut self, mut each: impl FnMut(&Packet)) {
-        let Outputs { arena, outbox, .. } = &mut self.out;
+        self.drain_with(|_, packet| each(packet));
+    }
+
+    /// The same, with the state machine, which can have the payloads of packets.
+    pub fn drain_with(&mut self, mut each: impl FnMut(&mut E, &Packet)) {
+        let Self { endpoint, out: Outputs { arena, outbox, .. }, .. } = self;
         for id in outbox.drain(..) {
-            each(arena.get(id));
+            each(endpoint, arena.get(id));
             arena.release(id);
         }
     }

@@ -175,7 +175,7 @@ impl Turn<'_> {
             if self.world.run_until(now, control) {
                 return;
             }
-            if !way.live {
+            if !way.described {
                 self.world.inject_external(way.from, way.to, read.ecn, bytes);
                 continue;
             }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use contract::{Address, Cx, Destination, EgressEvent, Endpoint, EndpointId, FlowId, Input, NodeId};
-use sim::{Blueprint, Cast, Change, Factory, FlowEmulation, World};
+use sim::{Blueprint, Cast, Change, Factory, FlowEmulation, FlowKind, World};
 use wire::Ipv4;
 
 /// The endpoint in the network that represents a real program: arriving packets become egress events.
@@ -36,8 +36,8 @@ pub(crate) struct Way {
     pub(crate) flow: FlowId,
     pub(crate) from: Address,
     pub(crate) to: Destination,
-    /// Whether it is a datagram of a live endpoint, which is converted to its packet.
-    pub(crate) live: bool,
+    /// Whether it is a datagram that describes a packet, which takes its place in the network.
+    pub(crate) described: bool,
 }
 
 /// The ends of a flow between programs.
@@ -65,6 +65,8 @@ pub(crate) struct Gates {
     by_port: Vec<bool>,
     /// Whether the flow is between live endpoints.
     live: Vec<bool>,
+    /// Whether the datagrams of the flow describe packets: those of live endpoints, but for transport stacks, of which the bytes are real.
+    described: Vec<bool>,
     /// State machines of nodes, which live endpoints may address.
     machines: BTreeMap<NodeId, Address>,
     /// Modes of the scenario.
@@ -86,6 +88,7 @@ impl Gates {
             ends: vec![None; blueprint.flows.len()],
             by_port: vec![false; blueprint.flows.len()],
             live: vec![false; blueprint.flows.len()],
+            described: vec![false; blueprint.flows.len()],
             machines: nodes.filter_map(|node| Some((node, world.node_address(node)?))).collect(),
             modes: modes.collect::<BTreeSet<_>>().into_iter().collect(),
             by_nodes: BTreeMap::new(),
@@ -100,7 +103,9 @@ impl Gates {
             world.custom_receiver(id, gate());
             let (sender, receivers) = world.ends(id);
             gates.by_port[id.index()] = matches!(emulation, FlowEmulation::Kernel(_) | FlowEmulation::Live);
-            gates.live[id.index()] = matches!(emulation, FlowEmulation::Live);
+            let live = matches!(emulation, FlowEmulation::Live);
+            gates.live[id.index()] = live;
+            gates.described[id.index()] = live && !matches!(flow.kind, FlowKind::Stack(_));
             // packets of unknown ports belong to commands; without commands, as for ICMP errors of TCP, to the first flow
             for receiver in &receivers {
                 let key = (sender.node, receiver.node);
@@ -166,14 +171,15 @@ impl Gates {
             let (flow, to) = (FlowId(group.0), Destination::group(group));
             let ends = self.ends.get(flow.index())?.as_ref()?;
             let sends = ends.cast == Cast::Multicast && ends.sender.node == from;
-            return sends.then_some(Way { flow, from: ends.sender, to, live: self.is_live(flow) });
+            let described = self.described[flow.index()];
+            return sends.then_some(Way { flow, from: ends.sender, to, described });
         }
         let to = wire::node_of(packet.destination)?;
         let of_ports =
             packet.ports.filter(|(source, destination)| source == destination).and_then(|(port, _)| {
                 let flow = wire::flow_of(port).filter(|flow| flow.index() < self.ends.len())?;
                 let way = self.by_port[flow.index()].then(|| self.between(flow, from, to)).flatten()?;
-                Some(Way { live: self.is_live(flow), ..way })
+                Some(Way { described: self.described[flow.index()], ..way })
             });
         of_ports.or_else(|| {
             let flow = self.by_nodes.get(&(from, to)).or_else(|| self.by_nodes.get(&(to, from)))?;
@@ -191,6 +197,6 @@ impl Gates {
             None if self.is_live(flow) => *self.machines.get(&to)?,
             None => return None,
         };
-        Some(Way { flow, from, to: to.into(), live: false })
+        Some(Way { flow, from, to: to.into(), described: false })
     }
 }

@@ -33,13 +33,6 @@ fn emulated(plan: &lab::Plan) -> Outcome {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with priority over other processes: so few packets per second are a small load.
-fn emulated_first(plan: &lab::Plan) -> Outcome {
-    let settings = Settings { urgent: true, ..Settings::default() };
-    emulate::run(&plan.blueprint, &settings, &Control::default(), Observers::default())
-        .unwrap_or_else(|error| panic!("{error}"))
-}
-
 /// Whether the machine kept up; if not, times and amounts cannot be compared, and a message says so.
 fn kept_up(test: &str, outcome: &Outcome) -> bool {
     let faults = outcome.accuracy.faults();
@@ -430,7 +423,7 @@ series = ["allowed_rate"]
 "#,
     );
     let simulated = lab::run(&plan, &Control::default()).report;
-    let outcome = emulated_first(&plan);
+    let outcome = emulated(&plan);
     assert!(outcome.complete);
     assert_eq!((outcome.accuracy.strays, outcome.accuracy.notes.len()), (0, 0));
     assert_eq!(names(), Vec::<String>::new());
@@ -456,7 +449,7 @@ fn a_live_connection_fills_the_link_and_completes() {
     }
     let text = PAIR.replace("kernel = \"reno\"", "scheme = \"reno\"\nlive = true");
     let plan = plan(&text);
-    let outcome = emulated_first(&plan);
+    let outcome = emulated(&plan);
     assert_eq!((outcome.accuracy.strays, outcome.accuracy.notes.len()), (0, 0));
     if !kept_up("a live connection", &outcome) {
         return;
@@ -465,4 +458,62 @@ fn a_live_connection_fills_the_link_and_completes() {
     let took = lab::report(&plan, &outcome.trace).value("flow.file.fct").expect("the file arrived");
     let simulated = lab::run(&plan, &Control::default()).report.value("flow.file.fct").expect("it arrives");
     assert!((took / simulated - 1.0).abs() < 0.15, "{took} s for {simulated} s");
+}
+
+/// Connections of quinn and noq over UDP sockets, beside the kernel's TCP: an upload completes as in virtual time, and both ends speak TLS and QUIC through the
+/// emulated queue.
+#[test]
+fn connections_of_quic_stacks_complete_over_sockets_as_in_virtual_time() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !possible("connections of QUIC stacks") {
+        return;
+    }
+    for stack in ["quinn", "noq"] {
+        let keys = format!("stack = \"{stack}\"\ncontroller = \"newreno\"\nlive = true");
+        let text = PAIR.replace("kernel = \"reno\"", &keys).replace("40 packets", "10 packets");
+        let plan = plan(&text);
+        let outcome = emulated(&plan);
+        assert_eq!((outcome.accuracy.strays, outcome.accuracy.notes.len()), (0, 0), "{stack}");
+        assert_eq!(names(), Vec::<String>::new());
+        if !kept_up("connections of QUIC stacks", &outcome) {
+            return;
+        }
+        assert_eq!(outcome.trace.receivers[0].meter.goodput_bytes, 500_000, "{stack}");
+        assert!(outcome.accuracy.endpoints.percentile(0.99).is_some(), "its deadlines were measured");
+        // no packet is longer than those of virtual time, and the queue has dropped some
+        let flow = &outcome.trace.flows[0];
+        assert!(flow.meter.count(contract::Count::Retransmits) > 0, "{stack}: {:?}", flow.meter);
+        let run = lab::run(&plan, &Control::default());
+        let sizes = |trace: &sim::Trace| trace.flows[0].sent_bytes / trace.flows[0].sent_packets;
+        assert!(sizes(&outcome.trace).abs_diff(sizes(&run.trace)) < 50, "{stack}: mean packets");
+        let took = lab::report(&plan, &outcome.trace).value("flow.file.fct").expect("the file arrived");
+        let simulated = run.report.value("flow.file.fct").expect("it arrives");
+        assert!((took / simulated - 1.0).abs() < 0.25, "{stack}: {took} s for {simulated} s");
+        let windows = outcome.trace.series.iter().filter(|series| series.name == "window").count();
+        assert_eq!(windows, 1, "{stack}: its window was recorded");
+    }
+}
+
+/// A QUIC stack that stops and starts again opens a new connection; what it sends is marked by an ECN queue.
+#[test]
+fn a_quic_stack_over_sockets_starts_again_and_hears_marks() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !possible("a QUIC stack that starts again") {
+        return;
+    }
+    let text = PAIR
+        .replace("kernel = \"reno\"", "stack = \"quinn\"\nlive = true")
+        .replace("size = \"500 kB\"", "stop = \"700 ms\"")
+        .replace("buffer = \"40 packets\"", "buffer = \"400 packets\", mark_above = 10")
+        + "[[events]]\nat = \"1 s\"\nflow = \"file\"\naction = \"start\"\n";
+    let outcome = emulated(&plan(&text));
+    if !kept_up("a QUIC stack that starts again", &outcome) {
+        return;
+    }
+    let goodput = outcome.trace.series.iter().find(|series| series.name == "goodput").expect("recorded");
+    let at = |tenth: usize| goodput.values[tenth - 1];
+    assert!(at(6) > 1e6 && at(9) == 0.0 && at(18) > 1e6, "{:?}", goodput.values);
+    let (sender, receiver) = (&outcome.trace.flows[0].meter, &outcome.trace.receivers[0].meter);
+    assert!(receiver.count(contract::Count::Marks) > 0, "{receiver:?}");
+    assert!(sender.count(contract::Count::Episodes) > 0, "{sender:?}");
 }

@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use contract::{Address, Cx, Ecn, Endpoint, EndpointId, FlowId, GroupId, Header, Input, NodeId, Packet};
+use contract::{
+    Address, Cx, Ecn, Endpoint, EndpointId, FlowId, GroupId, Header, Input, Label, NodeId, Packet,
+};
 use driver::{Batch, Clock, GsoBatch, Platform as _, StateMachine, Udp, exact_timers, wait_readable};
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -40,8 +42,8 @@ struct Seat {
     me: Address,
     flow: FlowId,
     socket: Udp,
-    /// The ECN field of its datagrams.
-    ecn: Ecn,
+    /// The ECN field of its datagrams; `None` where each packet has its own.
+    ecn: Option<Ecn>,
     /// Header bytes in the size of a TCP packet.
     header: u32,
     /// The peers from which it accepts datagrams.
@@ -65,6 +67,14 @@ impl Endpoint for Hosted {
 
     fn wake(&self) -> Time {
         self.0.as_ref().map_or(Time::NEVER, |endpoint| endpoint.wake())
+    }
+
+    fn take_payload(&mut self, packet: &Packet, payload: &mut Vec<u8>) -> bool {
+        self.0.as_mut().is_some_and(|endpoint| endpoint.take_payload(packet, payload))
+    }
+
+    fn put_payload(&mut self, payload: &[u8], now: Time) -> Option<Header> {
+        self.0.as_mut()?.put_payload(payload, now)
     }
 }
 
@@ -94,13 +104,17 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
     for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
         let (Some(FlowEmulation::Live), Some(ends)) = (&flow.emulation, gates.ends(id)) else { continue };
         let known = Arc::new(gates.known_to(id));
+        let field = |capable: bool| Some(if capable { Ecn::Capable } else { Ecn::NotCapable });
         let (header, ecn) = match &flow.kind {
-            FlowKind::Tcp(config) => (config.header.as_u64() as u32, config.ecn),
-            FlowKind::Stream(config) => (0, config.ecn),
-            FlowKind::Datagram(_) | FlowKind::Ndn(_) | FlowKind::Stack(_) => continue,
+            FlowKind::Tcp(config) => (config.header.as_u64() as u32, field(config.ecn)),
+            FlowKind::Stream(config) => (0, field(config.ecn)),
+            FlowKind::Stack(_) => (0, None),
+            FlowKind::Datagram(_) | FlowKind::Ndn(_) => continue,
         };
         let group = (flow.cast == Cast::Multicast).then_some(GroupId(id.0));
-        let receivers = ends.receivers.iter().map(|receiver| (*receiver, group, false));
+        // feedback is not marked
+        let back = ecn.and(field(false));
+        let receivers = ends.receivers.iter().map(|receiver| (*receiver, group, back));
         for (me, group, ecn) in [(ends.sender, None, ecn)].into_iter().chain(receivers) {
             let Some(at) = gates.device_of(me.node) else { continue };
             let socket =
@@ -109,7 +123,7 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
                 me,
                 flow: id,
                 socket,
-                ecn: if ecn { Ecn::Capable } else { Ecn::NotCapable },
+                ecn,
                 header,
                 known: known.clone(),
                 machine: None,
@@ -330,8 +344,9 @@ impl Work {
             return;
         }
         for (from, ecn, bytes) in batch.iter() {
-            if let Some(packet) = seat.packet(bytes, from, ecn) {
-                seat.give(Input::Packet(&packet), clock.now(), &reports[index]);
+            let now = clock.now();
+            if let Some(packet) = seat.packet(bytes, from, ecn, now) {
+                seat.give(Input::Packet(&packet), now, &reports[index]);
             }
         }
     }
@@ -354,7 +369,7 @@ impl Seat {
         std::mem::swap(&mut report.meter, &mut machine.meter);
         report.notes.append(&mut machine.out.notes.pending);
         drop(report);
-        machine.drain(|packet| {
+        machine.drain_with(|endpoint, packet| {
             let content = match packet.header {
                 Header::Tcp(_) => Some(packet.size_bytes.saturating_sub(*header)),
                 _ => None,
@@ -364,19 +379,26 @@ impl Seat {
                 (None, Some(node)) => wire::address_of(node),
                 (None, None) => return,
             };
-            if datagrams::write(packet, *number, content, datagram) {
+            if endpoint.take_payload(packet, datagram) || datagrams::write(packet, *number, content, datagram)
+            {
                 *number += 1;
-                let to = place(to, *flow);
+                let (to, ecn) = (place(to, *flow), ecn.unwrap_or(packet.ecn));
                 // a packet that the system rejects is lost, as on any network
-                socket.send(&GsoBatch { to, ecn: *ecn, bytes: datagram, segment_size: datagram.len() });
+                socket.send(&GsoBatch { to, ecn, bytes: datagram, segment_size: datagram.len() });
             }
         });
     }
 
     /// The packet in a datagram of a known peer.
-    fn packet(&self, bytes: &[u8], from: SocketAddr, ecn: Ecn) -> Option<Packet> {
+    fn packet(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<Packet> {
         let IpAddr::V4(from) = from.ip() else { return None };
         let source = *self.known.get(&from)?;
+        if let Some(header) = self.machine.as_mut()?.endpoint.put_payload(bytes, now) {
+            let (flow, to) = (self.flow, self.me.into());
+            let size_bytes = datagrams::OUTER + bytes.len() as u32;
+            let label = Label::default();
+            return Some(Packet { flow, size_bytes, source, to, sent_at: now, label, header, ecn, hops: 0 });
+        }
         let envelope =
             Envelope { flow: self.flow, source, to: self.me.into(), ecn, outer_bytes: datagrams::OUTER };
         let (packet, carried) = datagrams::read(bytes, &envelope)?;

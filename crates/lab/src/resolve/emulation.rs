@@ -84,9 +84,9 @@ pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &
                 .hint("leave `source` out");
         }
     }
-    if key == "live" && table.scheme.is_missing() {
+    if key == "live" && table.scheme.is_missing() && table.stack.is_missing() {
         notes
-            .wrong(place, "a live flow has a scheme")
+            .wrong(place, "a live flow has a scheme or a stack")
             .hint("write scheme = \"cubic\"; what has no congestion control does not go over sockets");
     }
     if let Some(commands) = table.commands.given()

@@ -10,8 +10,8 @@ use crate::schema::read::{At, Notes, nearest, shortened};
 use crate::stacks::Stack;
 
 /// Keys of flows whose endpoints are of another kind, or outside.
-const OTHERS: [&str; 10] =
-    ["tcp", "stream", "player", "rate", "source", "kernel", "live", "commands", "prefix", "consumer"];
+const OTHERS: [&str; 9] =
+    ["tcp", "stream", "player", "rate", "source", "kernel", "commands", "prefix", "consumer"];
 
 /// Notes a controller of a stack where there is none.
 pub(super) fn check(table: &Flow, notes: &mut Notes) {

@@ -222,7 +222,7 @@ tables! {
         /// `real` nodes. A simulation uses Thalweg's TCP with the scheme of the same name, or with `scheme`.
         kernel: String,
         /// Emulation: run the endpoints of the simulation over UDP sockets, by the system's clock. The endpoints are `real` nodes.
-        /// Not for named data.
+        /// Flows with `stack` send its datagrams. Not for named data.
         live: bool,
         /// Emulation: run commands at the endpoints, which are `real` nodes. A simulation uses `scheme` or `source`, and sends
         /// nothing if neither is given.

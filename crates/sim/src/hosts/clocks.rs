@@ -4,7 +4,7 @@
 //! stamp of a packet, which only its sender's clock can interpret. If all clocks are exact, there is no conversion.
 
 use contract::{
-    Cx, DropReason, Endpoint, Input, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,
+    Cx, DropReason, Endpoint, Header, Input, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,
 };
 use units::{Clock, Drift, Duration, Time};
 
@@ -77,6 +77,14 @@ impl<M: Endpoint> Endpoint for Clocked<M> {
 
     fn wake(&self) -> Time {
         self.clock.first(self.machine.wake())
+    }
+
+    fn take_payload(&mut self, packet: &Packet, payload: &mut Vec<u8>) -> bool {
+        self.machine.take_payload(packet, payload)
+    }
+
+    fn put_payload(&mut self, payload: &[u8], now: Time) -> Option<Header> {
+        self.machine.put_payload(payload, self.clock.shows(now))
     }
 }
 

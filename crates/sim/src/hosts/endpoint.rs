@@ -71,6 +71,22 @@ impl Endpoint for AnyEndpoint {
             Self::Custom(endpoint) => endpoint.wake(),
         }
     }
+
+    fn take_payload(&mut self, packet: &Packet, payload: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Clocked(endpoint) => endpoint.take_payload(packet, payload),
+            Self::Custom(endpoint) => endpoint.take_payload(packet, payload),
+            _ => false,
+        }
+    }
+
+    fn put_payload(&mut self, payload: &[u8], now: Time) -> Option<Header> {
+        match self {
+            Self::Clocked(endpoint) => endpoint.put_payload(payload, now),
+            Self::Custom(endpoint) => endpoint.put_payload(payload, now),
+            _ => None,
+        }
+    }
 }
 
 /// An endpoint, its random stream and its counters.

@@ -6,7 +6,7 @@ use units::Time;
 
 use super::endpoint::{self, AnyEndpoint};
 use super::{Hosts, ReceiverState};
-use crate::{Blueprint, Churn, Factory};
+use crate::{Blueprint, Churn, Factory, FlowKind};
 
 /// The next change of an endpoint's activity.
 pub(crate) struct Turn {
@@ -96,7 +96,7 @@ impl Hosts {
         self.receivers_of(flow).for_each(|receiver| self.remake_receiver(receiver, blueprint));
     }
 
-    /// A built-in endpoint in its initial state, with the clock of its node, and its random stream.
+    /// A built-in endpoint, or one of a transport stack, in its initial state, with the clock of its node, and its random stream.
     pub(crate) fn detached(
         &self,
         endpoint: EndpointId,
@@ -104,9 +104,18 @@ impl Hosts {
     ) -> (Box<dyn Endpoint + Send>, Random) {
         let state = &self.endpoints[endpoint.index()];
         let receiver = self.receivers.iter().position(|receiver| receiver.endpoint == endpoint);
-        let detached = match receiver {
-            Some(receiver) => self.built_in_receiver(receiver, blueprint),
-            None => self.built_in_sender(state.flow(), blueprint),
+        let flow = &blueprint.flows[state.flow().index()];
+        let detached = match (&flow.kind, receiver) {
+            (FlowKind::Stack(stack), _) => {
+                let (sender, receives) =
+                    (stack.ends.0)(flow, stack).expect("the same parameters were accepted before");
+                AnyEndpoint::Custom(match receiver {
+                    Some(_) => receives(self.address(self.sender_of(state.flow())).into()),
+                    None => sender(self.first_receiver(state.flow()).into()),
+                })
+            }
+            (_, Some(receiver)) => self.built_in_receiver(receiver, blueprint),
+            (_, None) => self.built_in_sender(state.flow(), blueprint),
         };
         (Box::new(self.clocks.wrap(state.address().node, detached)), state.random())
     }

@@ -208,7 +208,7 @@ impl World {
         self.hosts.endpoint(endpoint).add_meter(more);
     }
 
-    /// A built-in endpoint in its initial state and its random stream. The driver runs it, while a [`World::custom_sender`] or
+    /// A built-in endpoint, or one of a transport stack, in its initial state, and its random stream. The driver runs it, while a [`World::custom_sender`] or
     /// [`World::custom_receiver`] replaces it in the world.
     pub fn detached_endpoint(&self, endpoint: EndpointId) -> (Box<dyn Endpoint + Send>, Random) {
         self.hosts.detached(endpoint, &self.blueprint)

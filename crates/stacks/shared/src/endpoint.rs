@@ -126,6 +126,14 @@ impl<S: Stack> Endpoint for Client<S> {
     fn wake(&self) -> Time {
         self.peer.deadline
     }
+
+    fn take_payload(&mut self, packet: &Packet, payload: &mut Vec<u8>) -> bool {
+        self.peer.take_payload(packet, payload)
+    }
+
+    fn put_payload(&mut self, payload: &[u8], now: Time) -> Option<Header> {
+        Some(self.peer.put_payload(payload, now))
+    }
 }
 
 impl<S: Stack> Server<S> {
@@ -168,6 +176,14 @@ impl<S: Stack> Endpoint for Server<S> {
     fn wake(&self) -> Time {
         self.0.deadline
     }
+
+    fn take_payload(&mut self, packet: &Packet, payload: &mut Vec<u8>) -> bool {
+        self.0.take_payload(packet, payload)
+    }
+
+    fn put_payload(&mut self, payload: &[u8], now: Time) -> Option<Header> {
+        Some(self.0.put_payload(payload, now))
+    }
 }
 
 impl<S: Stack> Peer<S> {
@@ -201,6 +217,20 @@ impl<S: Stack> Peer<S> {
         if let Some(answer) = seeded(random, || stack.receive(now, packet.ecn, datagram, buffer)) {
             self.send(&answer, cx);
         }
+    }
+
+    /// The bytes of a datagram that leaves over a socket instead of the simulated network.
+    fn take_payload(&self, packet: &Packet, payload: &mut Vec<u8>) -> bool {
+        let Header::Datagram { seq } = packet.header else { return false };
+        let Some(datagram) = self.out.take(seq) else { return false };
+        payload.clear();
+        payload.extend_from_slice(&datagram);
+        true
+    }
+
+    /// A datagram came over a socket: its number among those that arrive.
+    fn put_payload(&self, payload: &[u8], now: Time) -> Header {
+        Header::Datagram { seq: self.inward.put(BytesMut::from(payload), now) }
     }
 
     /// Handles a deadline that has expired, and passes events between the state machines of the stack.
