@@ -16,6 +16,7 @@ __all__ = [
     "__version__",
     "clean_emulations",
     "emulation_permitted",
+    "identity",
     "measure_pacing",
     "metrics",
     "ndn_control",
@@ -302,6 +303,9 @@ def emulation_permitted() -> str | None:
 
 def clean_emulations() -> list[str]:
     """Removes what emulations that were killed have left; the names of what was removed."""
+
+def identity(path: str, seed: bytes) -> str:
+    """The fingerprint of the identity in a key file, which is made from the seed if it does not exist. Raises `OSError`."""
 
 @final
 class Transfer:

@@ -1,15 +1,19 @@
-"""Keys of transfers: the secret that both ends share, and where none is required."""
+"""Security of transfers: the key that both ends share, or the fingerprints that they pin, and where none is required."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
+import re
+import secrets
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import TransferError
+from . import _native
+from .errors import TransferError, without_number
 
 LONGEST_KEY = 4096
 SHORTEST_KEY = 16
@@ -19,57 +23,140 @@ VARIABLE = "THALWEG_KEY"
 
 MAKE = "`head -c 32 /dev/urandom > secret` makes a key file"
 
+FINGERPRINT = re.compile(r"sha256:(?:[0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """Authentication of a transfer. For other hosts one of the three settings is required."""
+    """How the ends of a transfer know each other: by a key that both have, or by the fingerprints of their certificates.
+
+    For other hosts than this one, a key, a peer or `insecure` is required.
+    """
 
     key: str | Path | None = None
-    """A file that both ends have, of 16 to 4096 bytes."""
+    """A file that both ends have, of 16 to 4096 bytes. Excludes the other settings."""
     key_env: str | None = None
-    """An environment variable with the key; `THALWEG_KEY` is read if none of the three is given."""
+    """An environment variable with the key; `THALWEG_KEY` is read if nothing else is given."""
+    identity: str | Path | None = None
+    """The private key of this end (Ed25519, PKCS #8, PEM), which is made with mode 0600 if there is no such file. Without
+    one, this end shows a certificate that is used once."""
+    peers: Sequence[str] = ()
+    """Fingerprints of the other end, `sha256:…`: one of them must be that of its certificate."""
     insecure: bool = False
-    """Work without a key: anybody on the path can take part, and can pose as either end."""
+    """Accept anybody at the other end."""
 
 
-def key_for(
+@dataclass(frozen=True, kw_only=True)
+class Agreed:
+    """How an end knows the other, as the core takes it."""
+
+    key: list[int] | None
+    identity: str | None
+    peers: list[str]
+    mode: str
+    """`"key"`, `"pinned"` or `"open"`."""
+    says: str
+    """The same for users."""
+
+    def told(self) -> dict[str, Any]:
+        """The settings for the core."""
+        return {"key": self.key, "identity": self.identity, "peers": self.peers}
+
+
+def agreed(
     places: dict[str, Any], security: Security, *, group: str | None = None, interface: str | None = None
-) -> list[int] | None:
-    """The bytes of the key of a transfer; `None` if it works without one.
+) -> Agreed:
+    """What an end shows, and whom it accepts.
 
-    Loopback addresses and `Security.insecure` need no key. Otherwise a key is required: raises `TransferError` if
-    there is none, if there are two, or if it is invalid.
+    Loopback addresses and `Security.insecure` need no key and no peer. Otherwise one is required: raises `TransferError` if
+    there is none, if settings exclude each other, or if one is invalid.
     """
-    key, key_env, insecure = security.key, security.key_env, security.insecure
+    _check(security, group)
+    key = _key_of(security)
+    if key is not None:
+        return Agreed(key=key, identity=None, peers=[], mode="key", says="both ends have the same key")
+    says = "anybody can be the other end"
+    if not security.peers and not security.insecure:
+        _require_loopback(places, security, group, interface)
+        says = "anybody on this computer can be the other end"
+    identity, own = None, ""
+    if security.identity is not None:
+        identity = str(security.identity)
+        own = f"; this end is {fingerprint(identity)}"
+    peers = list(security.peers)
+    if peers:
+        says = f"the other end must be {' or '.join(peers)}"
+    return Agreed(
+        key=None, identity=identity, peers=peers, mode="pinned" if peers else "open", says=f"{says}{own}"
+    )
+
+
+def fingerprint(path: str | Path) -> str:
+    """The fingerprint of the identity in a file, `sha256:…`. A file that does not exist is made. Raises `TransferError`."""
+    try:
+        return _native.identity(str(path), secrets.token_bytes(32))
+    except OSError as error:
+        raise TransferError(without_number(str(error))) from error
+
+
+def _check(security: Security, group: str | None) -> None:
+    """Refuses settings that exclude each other."""
     given = [
         name
-        for name, is_there in (("--key", key), ("--key-env", key_env), ("--insecure", insecure))
+        for name, is_there in (
+            ("--key", security.key),
+            ("--key-env", security.key_env),
+            ("--peer", security.peers),
+            ("--insecure", security.insecure),
+        )
         if is_there
     ]
+    if security.identity is not None and {"--key", "--key-env"} & set(given):
+        given.append("--identity")
     if len(given) > 1:
         raise TransferError(
             f"{' and '.join(given)} exclude each other", "one of them says how the other side is known"
         )
-    if key is not None:
-        return key_of(key)
-    if key_env is not None:
-        return _from_environment(key_env)
-    if insecure:
-        return None
-    if os.environ.get(VARIABLE):
-        return _from_environment(VARIABLE)
+    if group is not None and (security.identity is not None or security.peers):
+        raise TransferError("groups have no certificates", "`--key` at all ends")
+    for peer in security.peers:
+        if FINGERPRINT.fullmatch(peer) is None:
+            raise TransferError(
+                f"{peer}: not a fingerprint: `sha256:` and 64 hexadecimal digits",
+                "`thalweg identity FILE` at the other end prints it",
+            )
+
+
+def _key_of(security: Security) -> list[int] | None:
+    if security.key is not None:
+        return key_of(security.key)
+    if security.key_env is not None:
+        return _from_environment(security.key_env)
+    others = security.insecure or security.peers or security.identity is not None
+    return None if others or not os.environ.get(VARIABLE) else _from_environment(VARIABLE)
+
+
+def _require_loopback(
+    places: dict[str, Any], security: Security, group: str | None, interface: str | None
+) -> None:
     addresses = places.get("listen") or [places["call"]]
     beyond = [address for address in addresses if not is_loopback(address)]
     listens = "listen" in places
     if group is not None and not beyond and not _stays_here(interface):
         beyond, listens = [group], False
     if not beyond:
-        return None
+        return
     doing = f"listening at {', '.join(beyond)}" if listens else f"a transfer with {beyond[0]}"
     here = "; `--bind 127.0.0.1` listens to this computer only" if listens else ""
+    if security.identity is not None:
+        raise TransferError(
+            f"{doing} with `--identity` needs `--peer`: the fingerprint of the other side, by which it is known",
+            f"`thalweg identity FILE` prints it there{here}; `--insecure` accepts anybody",
+        )
     raise TransferError(
         f"{doing} needs a key: without one, who sees the packets can take the other side's place",
-        f"{MAKE}; copy it to the other side and give `--key secret` at both{here}; `--insecure` goes without a key",
+        f"{MAKE}; copy it to the other side and give `--key secret` at both, or pin certificates with `--identity` and "
+        f"`--peer`{here}; `--insecure` goes without",
     )
 
 

@@ -1,4 +1,4 @@
-"""Real transfers over UDP: a thread runs the session with the interpreter lock released; others observe and control it."""
+"""Real transfers over QUIC: a thread runs the session with the interpreter lock released; others observe and control it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from . import _native
 from ._work import EVERY_S, Work
 from .errors import TransferError, without_number
+from .keys import Agreed, agreed
 from .keys import Security as Security
-from .keys import key_for
 
 DATAGRAMS = "udp://"
 """Begins the address of a program that sends or receives a live stream in datagrams."""
@@ -26,8 +26,10 @@ PACKET_BYTES = 1428
 MEDIA_PACKET_BYTES = 1472
 """The same for a datagram of seven packets of MPEG-TS (1316 bytes), which is a piece of its own then."""
 
-OTHER_KEY = "does not have this key"
-"""Part of the reason that an end with another key sends; it is not authenticated, so it is a hint."""
+OTHER_KEY = ("does not have this key", "is not the expected one", "does not accept this one")
+"""Parts of the reasons for which ends do not know each other: of a group, of a caller, of a listener."""
+
+KNOWN = "both sides need the same `--key`, or each the fingerprint of the other as `--peer`"
 
 INTERFACES = (
     "`--interface` at both ends says by which network interface; on one computer it is 127.0.0.1. Between networks, "
@@ -39,8 +41,10 @@ INTERFACES = (
 class Transfer:
     """A running transfer. A context manager: at the end of the block the transfer is stopped, if it is not over."""
 
-    def __init__(self, verb: str, told: dict[str, Any]) -> None:
+    def __init__(self, verb: str, told: dict[str, Any], known: Agreed) -> None:
         self._called = "call" in told
+        self.security = known
+        """How this end knows the other."""
         self.mode: str | None = None
         """The mode of the scheme at the start, if it has modes and the mode is known."""
         self._native = _native.Transfer()
@@ -72,7 +76,7 @@ class Transfer:
             if "Address already in use" in message:
                 hint = "another program, or another transfer, has this port: take another one"
             raise TransferError(message, hint or None) from failure
-        told["called"] = self._called
+        told["called"], told["security"] = self._called, self.security.mode
         self._with_mode(told)
         told["why"] = told["why"] and without_number(told["why"])
         told["notes"] = [without_number(note) for note in told["notes"]]
@@ -164,8 +168,9 @@ def send(
     if datagrams is not None and deadline is None:
         raise TransferError(f"{path}: datagrams have no end", 'they are a live stream: `--deadline "500 ms"`')
     _check_capture(network.pcap, None if datagrams else path)
+    places, known = _ends(to, network, security, family=family, group=address, interface=interface)
     told = {
-        **_told(to, network, security, family=family, group=address, interface=interface),
+        **places,
         "group": address,
         "receivers": 1 if group is None else group.receivers,
         "path": None if path is None or datagrams else str(path),
@@ -180,12 +185,12 @@ def send(
         "packet": congestion.packet or (MEDIA_PACKET_BYTES if datagrams else PACKET_BYTES),
         "id": secrets.randbits(63),
     }
-    transfer = Transfer("send", told)
+    transfer = Transfer("send", told, known)
     transfer.mode = told["mode"] or congestion.params.get("mode") or mode_of(congestion.scheme)
     return transfer
 
 
-def _told(
+def _ends(
     place: str,
     network: Network,
     security: Security,
@@ -193,17 +198,14 @@ def _told(
     family: int = 0,
     group: str | None = None,
     interface: str | None = None,
-) -> dict[str, Any]:
-    """The network settings of an end for the core."""
+) -> tuple[dict[str, Any], Agreed]:
+    """The network settings of an end for the core, and how it knows the other end."""
     _check_patience(network.patience_s)
     places = _place(place, family, network.bind)
-    return {
-        **places,
-        "interface": interface,
-        "key": key_for(places, security, group=group, interface=interface),
-        "patience_s": network.patience_s,
-        "pcap": None if network.pcap is None else str(network.pcap),
-    }
+    known = agreed(places, security, group=group, interface=interface)
+    pcap = None if network.pcap is None else str(network.pcap)
+    more = {"interface": interface, "patience_s": network.patience_s, "pcap": pcap}
+    return {**places, **more, **known.told()}, known
 
 
 def mode_of(scheme: str) -> str | None:
@@ -225,6 +227,7 @@ def receive(
     into: str | Path | None = ".",
     name: str | None = None,
     replace: bool = False,
+    group: bool = False,
     security: Security | None = None,
     network: Network | None = None,
 ) -> Transfer:
@@ -233,10 +236,17 @@ def receive(
     With `into="udp://HOST:PORT"` it passes a live stream on to a program, each piece in a datagram.
 
     Without a host in `at` it listens, with one it connects. The file gets `name`, or the name that the sender proposes; a
-    file of that name is replaced only with `replace`. Raises `TransferError`.
+    file of that name is replaced only with `replace`. With `group` it joins the IP multicast group of the sender that it
+    connects to. Raises `TransferError`.
     """
     security, network = security or Security(), network or Network()
-    told = _told(at, network, security, family=network.family, interface=network.interface)
+    if network.interface is not None and not group:
+        raise TransferError("an interface is for groups", "`--group` joins the group of the sender")
+    told, known = _ends(at, network, security, family=network.family, interface=network.interface)
+    if group and "call" not in told:
+        raise TransferError(f"{at.lstrip(':')}: a receiver of a group calls its sender", "HOST:PORT")
+    if group and (known.identity or known.peers):
+        raise TransferError("groups have no certificates", "`--key` at all ends")
     datagrams = datagrams_of(into)
     if into is not None and datagrams is None:
         if Path(into).exists() and not Path(into).is_dir():
@@ -246,9 +256,8 @@ def receive(
         except OSError as error:
             raise TransferError(f"{into}: {error.strerror}") from error
     folder = None if into is None or datagrams else str(into)
-    return Transfer(
-        "receive", {**told, "folder": folder, "datagrams": datagrams, "name": name, "replace": replace}
-    )
+    more = {"folder": folder, "datagrams": datagrams, "name": name, "replace": replace, "group": group}
+    return Transfer("receive", {**told, **more}, known)
 
 
 def datagrams_of(place: str | Path | None) -> str | None:
@@ -292,8 +301,8 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
             return f"{not_whole}: the receiver is there, but took no data for too long"
         case "quiet":
             return f"{not_whole}: the sender is there, but sent no data for too long"
-        case "refused" if OTHER_KEY in result["why"]:
-            return f"{not_whole}: no valid answer came: the {other} seems to have another key, or none"
+        case "refused" | "failed" if _is_stranger(result["why"]):
+            return f"{not_whole}: the {other} seems to have another key or identity, or none"
         case "refused":
             return f"{not_whole}: the {other} refused, since {result['why']}"
         case "closed":
@@ -302,13 +311,21 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
             return f"{not_whole}: {result['why']}"
 
 
+def _is_stranger(why: str | None) -> bool:
+    return any(part in (why or "") for part in OTHER_KEY)
+
+
 def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
     """What to do about the outcome, if known."""
     why, stats = result["why"] or "", result.get("stats") or {}
-    if OTHER_KEY in why or (not stats.get("packets") and stats.get("refused", {}).get("forged")):
-        return "datagrams came that have another key: both sides need the same `--key`"
+    if _is_stranger(why):
+        # with fingerprints, the reason names those that were expected and found
+        return f"{why}; {KNOWN}" if result["security"] == "pinned" else KNOWN
+    if not stats.get("sessions") and stats.get("refused", {}).get("forged"):
+        return f"somebody called who is not accepted here: {KNOWN}"
     if result["end"] == "quiet" or "no data came for too long" in why:
-        return "`--patience` says for how long; a program that writes or takes nothing for longer needs `--key` at both ends"
+        idle = "a program that writes or takes nothing for longer needs `--key` or `--peer` at both ends"
+        return f"`--patience` says for how long; {idle}"
     if "is there already" in why:
         return "`--overwrite` at the receiver replaces it, `--name` gives what comes another name"
     if "somebody else is being served" in why:
@@ -323,7 +340,7 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
         there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
         return (
             f"`{there}` has to run there, with the same `--key` where there is one and the same version of Thalweg, "
-            "and UDP has to get through"
+            "and UDP has to get through; to a sender with `--group`, `thalweg recv` needs `--group`, too"
         )
     return None
 

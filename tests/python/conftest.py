@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 from pathlib import Path
 from typing import Any
@@ -285,3 +286,25 @@ def long():
     return build(
         title="Long", duration="100000 s", record=tw.Record(every="1000 s", series=["rate"]), expect={}
     )
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of all ends of transfers, unless a test gives another: they listen on all addresses."""
+    monkeypatch.setenv("THALWEG_KEY", "known to both sides")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of a few blocks."""
+    path = tmp_path / "film.bin"
+    path.write_bytes(random.Random(7).randbytes(3_000_000))
+    return path
+
+
+@pytest.fixture
+def into(tmp_path: Path) -> Path:
+    """An empty folder."""
+    path = tmp_path / "in"
+    path.mkdir()
+    return path

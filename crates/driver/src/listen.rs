@@ -2,13 +2,19 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, Instant};
+use std::os::fd::AsFd;
+use std::time::Instant;
 
-use crate::Udp;
+use nix::poll::{PollFd, PollFlags};
+use units::Duration;
+
 use crate::udp::bound;
+use crate::{Udp, wait_readable};
 
-/// How long one socket is watched before the next.
+/// Interval at which `go_on` is asked.
 const TURN: Duration = Duration::from_millis(20);
+/// Datagrams that are read from one socket before the other: what is left of a session before must not hide an attempt.
+const DATAGRAMS: usize = 256;
 
 /// Sockets that wait for the first connection attempt.
 #[derive(Debug)]
@@ -27,7 +33,7 @@ impl Listening {
         let mut failed = io::Error::from(ErrorKind::AddrNotAvailable);
         for address in addresses {
             let socket = bound(*address).and_then(|socket| {
-                socket.set_read_timeout(Some(TURN))?;
+                socket.set_nonblocking(true)?;
                 Ok(socket)
             });
             match socket {
@@ -49,29 +55,35 @@ impl Listening {
     pub fn first(
         mut self,
         is_attempt: &dyn Fn(&[u8]) -> bool,
-        span: units::Duration,
+        span: Duration,
         go_on: &dyn Fn() -> bool,
     ) -> io::Result<Option<Udp>> {
-        let mut bytes = [0; 64];
         let began = Instant::now();
         while self.sockets.len() > 1 {
             if !go_on() || began.elapsed().as_nanos() >= u128::from(span.as_nanos()) {
                 return Ok(None);
             }
-            let called = self.sockets.iter().position(|socket| {
-                let Ok((length, _)) = socket.peek_from(&mut bytes) else { return false };
-                let calls = is_attempt(&bytes[..length]);
-                if !calls {
-                    let _ = socket.recv_from(&mut bytes);
-                }
-                calls
-            });
-            if let Some(at) = called {
+            if let Some(at) = self.sockets.iter().position(|socket| has_attempt(socket, is_attempt)) {
                 self.sockets = vec![self.sockets.swap_remove(at)];
+                break;
             }
+            let fds = self.sockets.iter().map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
+            wait_readable(&mut fds.collect::<Vec<_>>(), TURN);
         }
-        let Some(socket) = self.sockets.pop() else { return Ok(None) };
-        socket.set_read_timeout(None)?;
-        Udp::of(socket).map(Some)
+        self.sockets.pop().map(Udp::of).transpose()
     }
+}
+
+/// Whether an attempt is the next datagram of a socket, after others that are discarded.
+fn has_attempt(socket: &UdpSocket, is_attempt: &dyn Fn(&[u8]) -> bool) -> bool {
+    let mut bytes = [0; 64];
+    for _ in 0..DATAGRAMS {
+        // an error may be an answer to what was sent before
+        match socket.peek_from(&mut bytes) {
+            Ok((length, _)) if is_attempt(&bytes[..length]) => return true,
+            Ok(_) => drop(socket.recv_from(&mut bytes)),
+            Err(_) => return false,
+        }
+    }
+    false
 }

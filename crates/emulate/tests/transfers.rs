@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use driver::{Multicast, Udp};
 use emulate::Settings;
 use live::{Control, End, Group, Handshake, Limits, Scheme, Secret};
+use quic_net::{Credentials, Object, Proposal, objects};
 use transfer::{Collector, Destination, FileStore, Fountain, Incoming, Receivers, Source, Tally, Task, keep};
 
 /// Whether the test can run here; if not, a message says so.
@@ -184,6 +185,11 @@ commands = {{ sender = "{}", receiver = "{}" }}
     assert!(copies < 3.0, "{copies} times the file was sent");
 }
 
+fn over_quic(handshake: Handshake) -> quic_net::Settings {
+    let credentials = Credentials::shared(b"between namespaces").expect("the key is not empty");
+    quic_net::Settings { handshake, credentials, limits: settings(handshake).limits, caller: None }
+}
+
 /// For [`files_arrive_after_a_route_change_and_a_lossy_path`]: sends a file to one receiver, or receives it.
 #[test]
 #[ignore = "runs inside an emulation"]
@@ -192,21 +198,21 @@ fn a_program_of_a_file() {
     let sender = SocketAddr::new(said("SENDER").parse().unwrap(), said("PORT").parse().unwrap());
     let tally = Arc::new(Tally::default());
     if said("ROLE") == "sender" {
-        let scheme = Scheme { packet: 1000, ..Scheme::new(&said("SCHEME")) };
+        let scheme = Scheme::new(&said("SCHEME"));
         let task = Task {
             from: Source::File(folder.join("file")),
             name: "file".to_owned(),
             deadline: None,
             rate: Some(units::Rate::from_mbps(2)),
             packet: scheme.packet,
-            transport: live::transport_of(&scheme.name).unwrap(),
+            transport: quic_net::check(&scheme).unwrap(),
             id: 1,
             receivers: Receivers { min: 1 },
         };
         let (cargo, about) = task.load(&tally, &|| true).unwrap().unwrap();
         let mut udp = Udp::bind(sender).unwrap();
-        let outcome =
-            live::send(&settings(Handshake::Listen), &scheme, cargo, about, &mut udp, &Control::new());
+        let all = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
+        let outcome = quic_net::send(&over_quic(Handshake::Listen), &scheme, all, &mut udp, &Control::new());
         let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
         fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();
         return;
@@ -215,12 +221,12 @@ fn a_program_of_a_file() {
     fs::create_dir_all(&own).unwrap();
     let mut udp = Udp::for_calling(sender).unwrap();
     let window = settings(Handshake::Connect(sender)).limits.window;
-    let mut accept = |offer: &wire::stream::Offer| {
+    let mut accept = |proposal: &Proposal| {
         let into = Destination::Folder { path: own.clone(), name: None, replace: false, me: None };
-        keep(offer, into, window, &tally)
+        keep(&proposal.offer, into, window, &tally)
     };
-    let outcome =
-        live::receive(&settings(Handshake::Connect(sender)), &mut accept, &mut udp, &Control::new());
+    let calls = over_quic(Handshake::Connect(sender));
+    let outcome = quic_net::receive(&calls, &mut accept, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
     fs::write(own.join("done"), word).unwrap();
 }

@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::transfer::Transfer;
+    use crate::transfer::{Transfer, identity};
 
     use pyo3::prelude::*;
 

@@ -34,6 +34,12 @@ const SHORT_GAP: Duration = Duration::from_micros(50);
 /// Handshakes in progress from which callers prove their address first (Retry, [RFC9000 §8.1.2]), and from which they are refused.
 const HANDSHAKES: (usize, usize) = (8, 64);
 
+/// Whether a datagram is a connection attempt: an Initial packet of QUIC version 1 [RFC9000 §17.2.2]. Its first five bytes are enough.
+pub fn is_attempt(bytes: &[u8]) -> bool {
+    // header form, fixed bit and packet type; the other four bits are protected
+    matches!(bytes, [first, 0, 0, 0, 1, ..] if first & 0xf0 == 0xc0)
+}
+
 /// What the connections of a [`Host`] are for.
 pub trait Protocol {
     /// A datagram of this connection has been decrypted: its DATAGRAM frames can be read with its arrival time and its ECN field.

@@ -19,9 +19,10 @@ mod tls;
 mod transport;
 
 pub use certificate::NAME;
+pub use host::is_attempt;
 pub use identity::{Fingerprint, Identity, IdentityError};
 pub use receive::receive;
-pub use send::send;
+pub use send::{check, send};
 pub use session::{code, reason};
 pub use settings::{Accept, Object, Objects, Proposal, Settings, objects};
 pub use tls::{ALPN, Credentials};

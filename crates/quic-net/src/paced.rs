@@ -44,12 +44,14 @@ pub(crate) struct Framing {
     /// Bytes of the headers of IP and UDP, and of what is between them and the frame of data.
     pub(crate) outer_bytes: u32,
     pub(crate) around: u32,
+    /// The packet with which the content of the first object begins, where it is known before the sender says so.
+    pub(crate) begins: Option<u64>,
 }
 
 impl Framing {
     /// In DATAGRAM frames of this end's own connection.
     pub(crate) const fn unicast(outer_bytes: u32) -> Self {
-        Self { me: RECEIVER, outer_bytes, around: around(outer_bytes) }
+        Self { me: RECEIVER, outer_bytes, around: around(outer_bytes), begins: Some(0) }
     }
 }
 

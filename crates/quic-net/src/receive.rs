@@ -141,7 +141,8 @@ impl Agreed {
 fn framing(group: Option<&(Reception, u32)>, link: &Link<'_>) -> Framing {
     match group {
         Some((group, peer)) => {
-            Framing { me: group::receiver(*peer), outer_bytes: group.outer_bytes(), around: group::AROUND }
+            let (me, outer_bytes) = (group::receiver(*peer), group.outer_bytes());
+            Framing { me, outer_bytes, around: group::AROUND, begins: None }
         }
         None => Framing::unicast(link.outer_bytes()),
     }

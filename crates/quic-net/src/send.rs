@@ -49,11 +49,42 @@ pub fn send(
     }
 }
 
+/// Whether [`send`] can send with this scheme, and how it carries data.
+///
+/// # Errors
+///
+/// A message for users: there is no such scheme, its parameters are wrong, QUIC cannot carry its data, or a size is out of range.
+pub fn check(scheme: &Scheme) -> Result<Transport, String> {
+    checked(scheme, 0).map(|(transport, _)| transport)
+}
+
+type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+
+/// How the scheme carries data, and the congestion controller of its connection.
+fn checked(scheme: &Scheme, seed: u64) -> Result<(Transport, Factory), String> {
+    let (entry, transport) = find(&scheme.name)?;
+    (entry.resolve)(&scheme.params).map_err(say)?;
+    if !PACKETS.contains(&scheme.packet) {
+        let (min, max) = (PACKETS.start(), PACKETS.end());
+        return Err(format!("packets of {} bytes: QUIC carries {min} to {max}, with headers", scheme.packet));
+    }
+    let controller = match transport {
+        Transport::Paced => Arc::new(Unlimited) as Factory,
+        Transport::Windowed => {
+            thalweg_quic::by_name(&scheme.name, &scheme.params, seed).map_err(say)?.ok_or_else(|| {
+                let there = thalweg_quic::NAMES.join(", ");
+                format!("`{}` is no congestion controller of QUIC; there are {there}", scheme.name)
+            })?
+        }
+    };
+    Ok((transport, controller))
+}
+
 /// The work of a sender.
 pub(crate) struct Sending {
     scheme: Scheme,
     transport: Transport,
-    controller: Arc<dyn ControllerFactory + Send + Sync>,
+    controller: Factory,
     paced: PacedSender,
     objects: Objects,
     /// The object that is offered or sent, and its number.
@@ -109,24 +140,7 @@ pub(crate) fn find(name: &str) -> Result<(Entry, Transport), String> {
 
 impl Sending {
     fn new(scheme: &Scheme, objects: Objects, seed: u64) -> Result<Self, String> {
-        let (entry, transport) = find(&scheme.name)?;
-        (entry.resolve)(&scheme.params).map_err(say)?;
-        if !PACKETS.contains(&scheme.packet) {
-            let (min, max) = (PACKETS.start(), PACKETS.end());
-            return Err(format!(
-                "packets of {} bytes: QUIC carries {min} to {max}, with headers",
-                scheme.packet
-            ));
-        }
-        let controller = match transport {
-            Transport::Paced => Arc::new(Unlimited),
-            Transport::Windowed => {
-                thalweg_quic::by_name(&scheme.name, &scheme.params, seed).map_err(say)?.ok_or_else(|| {
-                    let there = thalweg_quic::NAMES.join(", ");
-                    format!("`{}` is no congestion controller of QUIC; there are {there}", scheme.name)
-                })?
-            }
-        };
+        let (transport, controller) = checked(scheme, seed)?;
         Ok(Self {
             scheme: scheme.clone(),
             transport,

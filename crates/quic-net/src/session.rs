@@ -156,6 +156,8 @@ pub(crate) fn run<P: Platform, W: Work>(
         silent: false,
         whole_at: Time::NEVER,
         done: None,
+        seen: (None, [0; 2]),
+        outer_bytes: 0,
         closing: None,
     };
     let end = drive(&mut host, &mut session);
@@ -206,6 +208,10 @@ pub(crate) struct Session<'a, W> {
     whole_at: Time,
     /// The sender has said that all is done, and waits for the other end to close until then.
     done: Option<Time>,
+    /// Packets lost and congestion events, as the connection last counted them.
+    seen: (Option<ConnectionHandle>, [u64; 2]),
+    /// Bytes of the headers of IP and UDP.
+    outer_bytes: u64,
     /// It is to end so, at this instant at the latest.
     closing: Option<(End, Time)>,
 }
@@ -290,7 +296,7 @@ impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
         if self.closing.is_none() {
             self.watch(host, now);
         }
-        if self.closing.is_none() {
+        if self.closing.is_none() && !self.is_suspended() {
             self.with_link(host, now, |work, link| work.turn(link));
         }
         None
@@ -304,7 +310,8 @@ impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
         if let Some(calls) = self.calls.as_ref().filter(|_| self.active.is_none()) {
             wake = wake.min(calls.next_at.max(now));
         }
-        if self.active.is_some() { wake.min(self.work.wake(now)) } else { wake }
+        let works = self.active.is_some() && !self.is_suspended();
+        if works { wake.min(self.work.wake(now)) } else { wake }
     }
 
     fn paced(&self) -> Option<u64> {
@@ -313,6 +320,11 @@ impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
 }
 
 impl<W: Work> Session<'_, W> {
+    /// A sender sends nothing while nothing comes from the receiver: its effect on the network is unknown.
+    fn is_suspended(&self) -> bool {
+        self.silent && W::ROLE == Role::Sender
+    }
+
     /// Calls `act` with the work and the connection of the session, if there is one.
     fn with_link<P: Platform>(
         &mut self,
@@ -433,6 +445,7 @@ impl<W: Work> Session<'_, W> {
         if let Some((reason, why)) = refused {
             return host.close(lane.id, ends::code(reason), &why, now);
         }
+        let same = self.calls.is_some() || self.caller == lane.caller;
         if self.calls.is_none() {
             lane.control.say(&Record::Hello { version: VERSION, role: W::ROLE, caller: [0; 32] });
             if self.caller != lane.caller && self.stats.sessions > 0 && self.work.moved() == Some(0) {
@@ -441,7 +454,8 @@ impl<W: Work> Session<'_, W> {
             self.caller = lane.caller;
         }
         if let Some(before) = self.active.replace(lane.id).filter(|before| *before != lane.id) {
-            host.close(before, ends::code(Reason::Stopped), "another connection takes its place", now);
+            let code = if same { ends::REPLACED } else { ends::code(Reason::Stopped) };
+            host.close(before, code, "another connection takes its place", now);
         }
         self.enter(lane, host, now);
     }

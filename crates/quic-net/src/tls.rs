@@ -1,4 +1,6 @@
 //! TLS 1.3 by rustls and *ring* (RFC 8446, RFC 9001): both ends show a certificate, and each pins that of the other.
+//!
+//! If the environment variable `SSLKEYLOGFILE` names a file, the secrets of each connection are appended to it, so that Wireshark can decrypt a capture.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +9,9 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, KeyLogFile, SignatureScheme,
+};
 
 use crate::identity::{Fingerprint, Identity, IdentityError, derived};
 
@@ -41,9 +45,13 @@ impl Credentials {
         Ok(Self { client, server, clients, servers })
     }
 
-    /// Anybody: encryption without authentication. `seed` is random.
+    /// Anybody: encryption without authentication of the other end. `seed` is random.
     pub fn insecure(seed: [u8; 32]) -> Self {
-        let own = Identity::from_seed(seed);
+        Self::anybody(Identity::from_seed(seed))
+    }
+
+    /// Anybody, where this end has an identity that the other can pin.
+    pub fn anybody(own: Identity) -> Self {
         Self { client: own.clone(), server: own, clients: None, servers: None }
     }
 
@@ -78,6 +86,7 @@ impl Credentials {
             .with_client_auth_cert(vec![self.client.certificate().clone()], key(&self.client));
         let mut config = config.expect("the certificate was made with this key");
         config.resumption = rustls::client::Resumption::disabled();
+        config.key_log = Arc::new(KeyLogFile::new());
         config.alpn_protocols = vec![ALPN.to_vec()];
         let config =
             QuicClientConfig::try_from(config).expect("the provider has the cipher of Initial packets");
@@ -94,6 +103,7 @@ impl Credentials {
             .with_single_cert(vec![self.server.certificate().clone()], key(&self.server));
         let mut config = config.expect("the certificate was made with this key");
         config.send_tls13_tickets = 0;
+        config.key_log = Arc::new(KeyLogFile::new());
         config.alpn_protocols = vec![ALPN.to_vec()];
         let config =
             QuicServerConfig::try_from(config).expect("the provider has the cipher of Initial packets");

@@ -16,7 +16,7 @@ use driver::Platform;
 use driver::testing::InFlight;
 use live::{Control, End, Handshake, Limits, Outcome, Scheme};
 use quic_net::{Credentials, Object, Proposal, Settings, objects, receive, send};
-use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Sink, Status};
+use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
 fn stranger() -> SocketAddr {
@@ -336,4 +336,100 @@ fn a_listener_does_not_amplify() {
     let sums = sums.lock().expect("no panic");
     let (from, to) = (sums["from the victim"], sums.get("to the victim").copied().unwrap_or(0));
     assert!(from > 20_000 && to <= 3 * from, "{sums:?}");
+}
+
+/// A sender that offers a file and sends wrong blocks of it for ever.
+struct Wrong<T>(T);
+
+impl ByteSource for Wrong<Box<dyn ByteSource>> {
+    fn bind(&mut self, peer: EndpointId, binding: &[u8; 32]) {
+        self.0.bind(peer, binding);
+    }
+    fn on_join(&mut self, peer: EndpointId) {
+        self.0.on_join(peer);
+    }
+    fn ready(&mut self, now: Time) -> u64 {
+        self.0.ready(now)
+    }
+    fn end(&self) -> Option<u64> {
+        self.0.end()
+    }
+    fn read(&mut self, offset: u64, room: &mut [u8]) {
+        self.0.read(offset, room);
+        // the hashes, which come first, are right
+        for (at, byte) in (offset..).zip(room) {
+            *byte ^= u8::from(at % 1000 == 999);
+        }
+    }
+    fn on_acknowledged(&mut self, offset: u64) {
+        self.0.on_acknowledged(offset);
+    }
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        self.0.on_message(from, now, message);
+    }
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+}
+
+impl Payload for Wrong<Box<dyn Payload>> {
+    fn bind(&mut self, peer: EndpointId, binding: &[u8; 32]) {
+        self.0.bind(peer, binding);
+    }
+    fn on_join(&mut self, peer: EndpointId) {
+        self.0.on_join(peer);
+    }
+    fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
+        let length = self.0.fill(seq, now, room);
+        // the hashes, which come first, are right
+        if seq > 20 && length > 100 {
+            room[length - 1] ^= 1;
+        }
+        length
+    }
+    fn ready(&mut self, now: Time) -> Time {
+        self.0.ready(now)
+    }
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        self.0.on_message(from, now, message);
+    }
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+}
+
+/// Wrong blocks are no progress: a receiver gives their sender up, though something always comes.
+#[test]
+fn a_sender_of_wrong_blocks_does_not_hold_a_receiver() {
+    for scheme in ["cubic", "tfrc"] {
+        let folder = Folder::new("wrong");
+        folder.file("film.bin", &content(700_000));
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let begin = net.now();
+        let (mut here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let mut listens = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
+        listens.limits.patience = Duration::from_secs(5);
+        let receiver = receive_with(there, listens, folder.path("in"));
+        let scheme_of = Scheme::new(scheme);
+        let Object { folders, cargo, about, more } = object(&folder.path("film.bin"), &scheme_of, false);
+        let cargo = match cargo {
+            Outgoing::Paced(payload) => Outgoing::Paced(Box::new(Wrong(payload))),
+            Outgoing::Windowed(source) => Outgoing::Windowed(Box::new(Wrong(source))),
+        };
+        let sender = thread::spawn(move || {
+            let calls = settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
+            let all = objects(vec![Object { folders, cargo, about, more }]);
+            send(&calls, &scheme_of, all, &mut here, &Control::new())
+        });
+        assert_eq!(receiver.join().expect("no panic").end, End::Quiet, "{scheme}");
+        assert_eq!(
+            sender.join().expect("no panic").end,
+            End::Closed(wire::stream::Reason::Quiet),
+            "{scheme}"
+        );
+        let took = net.now().saturating_since(begin);
+        assert!(took < Duration::from_secs(20), "{scheme}: {took}");
+        assert!(folder.read("in/film.bin").is_empty(), "{scheme}");
+    }
 }

@@ -2,9 +2,12 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{Folder, content, object, pair, receive_into, receive_with, send_files, settings};
 use live::{Control, End, Handshake, Scheme};
-use quic_net::{Credentials, Identity, objects, send};
+use quic_net::{Credentials, Identity, Object, check, objects, send};
+use transfer::{Receivers, Source, Tally, Task};
 
 #[test]
 fn a_file_arrives_and_both_ends_know_it() {
@@ -105,4 +108,31 @@ fn a_file_with_folders_above_it_arrives_in_them_and_no_other_names_are_taken() {
         assert_eq!(sender.end == End::Complete, fits, "{folders:?}: {:?}", sender.end);
         assert_eq!(folder.read("in/photos/2026/a.bin").len(), if fits { 5000 } else { 0 });
     }
+}
+
+/// The first piece of a live stream leaves with the record that says where its content begins.
+#[test]
+fn the_first_piece_of_a_live_stream_arrives() {
+    let folder = Folder::new("live");
+    let (mut here, there, to) = pair();
+    let credentials = Credentials::insecure([1; 32]);
+    let receiver = receive_into(there, credentials.clone(), folder.path("in"));
+    let scheme = Scheme::new("cvihis");
+    let task = Task {
+        from: Source::Pipe(Box::new(&b"one piece"[..])),
+        name: "live".to_owned(),
+        deadline: Some(units::Duration::from_secs(30)),
+        rate: None,
+        packet: scheme.packet,
+        transport: check(&scheme).expect("it is a scheme of QUIC"),
+        id: 1,
+        receivers: Receivers { min: 1 },
+    };
+    let loaded = task.load(&Arc::new(Tally::default()), &|| true).expect("there is no file to open");
+    let (cargo, about) = loaded.expect("nobody said stop");
+    let object = Object { folders: Vec::new(), cargo, about, more: false };
+    let calls = settings(Handshake::Connect(to), credentials);
+    let sender = send(&calls, &scheme, objects(vec![object]), &mut here, &Control::new());
+    assert_eq!((sender.end, receiver.join().expect("no panic").end), (End::Complete, End::Complete));
+    assert_eq!(folder.read("in/live"), b"one piece");
 }

@@ -235,9 +235,6 @@ impl ByteSource for BlockSource {
 pub struct BlockSink {
     inner: Collector,
     ring: Ring,
-    /// Bytes that have come without a hole, over all sessions, and in those before this one.
-    came: u64,
-    before: u64,
     /// The block that is coming, and what is there of it.
     block: Option<(u32, Vec<u8>, usize)>,
 }
@@ -246,7 +243,7 @@ impl BlockSink {
     /// Takes what `manifest` describes, and holds up to `window` bytes beyond those in order.
     pub fn new(manifest: Manifest, into: Destination, window: u32, tally: Arc<Tally>) -> Self {
         let inner = Collector::of(manifest, into, tally);
-        Self { inner, ring: Ring::new(2 * window as usize), came: 0, before: 0, block: None }
+        Self { inner, ring: Ring::new(2 * window as usize), block: None }
     }
 
     fn cut(&mut self) {
@@ -291,7 +288,6 @@ impl ByteSink for BlockSink {
 
     fn on_open(&mut self) {
         self.ring = Ring::new(self.ring.max());
-        self.before = self.came;
         self.block = None;
         self.inner.on_open();
     }
@@ -303,9 +299,9 @@ impl ByteSink for BlockSink {
 
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
         self.ring.fill_to(offset);
-        self.came = self.came.max(self.before + offset);
         if self.inner.status() == Status::Going {
             self.cut();
+            self.inner.count(self.block.as_ref().map_or(0, |(_, bytes, _)| bytes.len()));
         }
     }
 
@@ -318,7 +314,7 @@ impl ByteSink for BlockSink {
     }
 
     fn moved(&self) -> Option<u64> {
-        Some(self.came)
+        self.inner.moved()
     }
 
     fn waits(&self) -> Waits {

@@ -43,8 +43,8 @@ pub struct Collector {
     binding: [u8; HASH],
     status: Status,
     refusal: Option<Rejection>,
-    /// Symbols that came and were of use.
-    useful: u64,
+    /// Measure of delivered data: the maximum number of bytes that were here at once.
+    moved: u64,
     /// The highest number of a packet seen.
     seen: u64,
     spoke_at: Option<Time>,
@@ -72,7 +72,7 @@ impl Collector {
             binding: [0; HASH],
             status: Status::Going,
             refusal: None,
-            useful: 0,
+            moved: 0,
             seen: 0,
             spoke_at: None,
             looked_at: Time::ZERO,
@@ -105,11 +105,17 @@ impl Collector {
     /// A whole block came, in a byte stream of which this many bytes have been taken.
     pub(crate) fn take_block(&mut self, seen: u64, block: u32, bytes: Box<[u8]>) {
         (self.seen, self.heard, self.news) = (seen, true, true);
-        self.useful += 1;
         let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
         if let Err(error) = work.on_block(block, bytes, &self.tally) {
             self.fail(&error);
         }
+        self.count(0);
+    }
+
+    /// Counts what is here, and the bytes of a block that is coming.
+    pub(crate) fn count(&mut self, coming: usize) {
+        let arrived = self.work.as_ref().map_or(0, |work| work.arrived());
+        self.moved = self.moved.max(arrived + coming as u64);
     }
 
     fn on_announce(&mut self, manifest: Manifest) -> Result<(), TransferError> {
@@ -155,6 +161,7 @@ impl Collector {
             }
             Err(error) => self.fail(&error),
         }
+        self.count(0);
     }
 }
 
@@ -182,7 +189,6 @@ impl Sink for Collector {
             Some(Content::Announce(manifest)) => self.on_announce(manifest),
             Some(Content::Symbol { block, number, bytes }) => match &mut self.work {
                 Some(work) => work.on_symbol(block, number, bytes, &self.tally).map(|what| {
-                    self.useful += u64::from(matches!(what, Received::Useful));
                     self.tally.count_received(what);
                 }),
                 None => {
@@ -195,6 +201,7 @@ impl Sink for Collector {
         if let Err(error) = taken {
             self.fail(&error);
         }
+        self.count(0);
     }
 
     fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
@@ -236,7 +243,7 @@ impl Sink for Collector {
     }
 
     fn moved(&self) -> Option<u64> {
-        Some(self.useful)
+        Some(self.moved)
     }
 
     fn waits(&self) -> Waits {

@@ -37,6 +37,10 @@ pub(crate) struct ObjectReceiver {
     out: Output,
     /// Of a stream: the hash of what has passed.
     hasher: blake3::Hasher,
+    /// Bytes of blocks, of the file or of hashes, that are here and right; of a stream, that are here.
+    verified: u64,
+    /// Bytes of symbols that came and may still turn out to be wrong.
+    pending: u64,
     /// What proves that the blocks that are done are here.
     possession: [u8; HASH],
     /// Blocks that have been given out, and of a stream hashed, in order.
@@ -120,6 +124,8 @@ impl ObjectReceiver {
             assembly: Assembly::new(manifest.layout.symbol_bytes, kept),
             out,
             hasher: blake3::Hasher::new(),
+            verified: 0,
+            pending: 0,
             possession: [0; HASH],
             passed: 0,
             until: 0,
@@ -164,9 +170,43 @@ impl ObjectReceiver {
         &self.possession
     }
 
+    /// Bytes that are here, of which some may still turn out to be wrong. A block that is wrong takes all of these with it, so that a sender of wrong
+    /// blocks makes no progress.
+    pub(crate) const fn arrived(&self) -> u64 {
+        self.verified + self.pending
+    }
+
+    /// These bytes are here and right.
+    fn verify(&mut self, bytes: usize) {
+        self.verified += bytes as u64;
+        self.pending = self.pending.saturating_sub(bytes as u64);
+    }
+
+    /// A block is wrong.
+    fn spoil(&mut self, tally: &Tally) {
+        self.pending = 0;
+        tally.count_spoilt();
+    }
+
     // ---- what comes
 
     pub(crate) fn on_symbol(
+        &mut self,
+        block: u32,
+        number: u32,
+        bytes: &[u8],
+        tally: &Tally,
+    ) -> Result<Received, TransferError> {
+        let arrived = self.arrived();
+        let taken = self.take_symbol(block, number, bytes, tally)?;
+        // one that completes a block has been decided on
+        if matches!(taken, Received::Useful) && self.arrived() == arrived {
+            self.pending += bytes.len() as u64;
+        }
+        Ok(taken)
+    }
+
+    fn take_symbol(
         &mut self,
         block: u32,
         number: u32,
@@ -231,10 +271,8 @@ impl ObjectReceiver {
     /// A block of hashes is there: it counts if it is right.
     fn on_hashes(&mut self, block: u32, bytes: &[u8], tally: &Tally) {
         let bytes = bytes.get(..self.manifest.layout.size_of(block)).unwrap_or(&[]);
-        if let Some(known) = self.known.as_mut().filter(|known| !known.has(block))
-            && !known.take(block, bytes)
-        {
-            tally.count_spoilt();
+        if let Some(known) = self.known.as_mut().filter(|known| !known.has(block)) {
+            if known.take(block, bytes) { self.verify(bytes.len()) } else { self.spoil(tally) }
         }
     }
 
@@ -265,7 +303,7 @@ impl ObjectReceiver {
         let expected = self.known.as_ref().and_then(|known| known.expects(block));
         let leaf = expected.map(|expected| (expected, self.leaf(block, &bytes)));
         if leaf.is_some_and(|(expected, (hash, _))| expected != hash) {
-            tally.count_spoilt();
+            self.spoil(tally);
             return Ok(());
         }
         self.keep(block, bytes)?;
@@ -296,6 +334,7 @@ impl ObjectReceiver {
             partial.note(block)?;
         }
         self.done.insert(block);
+        self.verify(self.manifest.layout.bytes_in(block));
         tally.add_done(self.manifest.layout.bytes_in(block) as u64);
         Ok(())
     }
@@ -403,7 +442,7 @@ impl ObjectReceiver {
             if let Output::Pipe { waiting, .. } = &mut self.out {
                 waiting.remove(&block);
             }
-            tally.count_spoilt();
+            self.spoil(tally);
         }
         Ok(())
     }

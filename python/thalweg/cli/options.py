@@ -23,23 +23,36 @@ class SecurityOptions:
     Parameters
     ----------
     key
-        Read the key from this file, which both sides have; `head -c 32 /dev/urandom > secret` creates one. Required unless
-        all addresses are of this computer (127.0.0.1, ::1).
+        Read the key from this file, which both sides have; `head -c 32 /dev/urandom > secret` creates one. A key or a peer
+        is required unless all addresses are of this computer (127.0.0.1, ::1).
     key_env
-        Read the key from this environment variable instead; THALWEG_KEY is read when no key is named.
+        Read the key from this environment variable instead; THALWEG_KEY is read when nothing else is named.
+    identity
+        Show the certificate of the private key in this file, which is created if it does not exist. Its fingerprint is
+        printed at the start, and by `thalweg identity FILE`.
+    peer
+        Accept the other side only if its certificate has this fingerprint, `sha256:…`; may be repeated.
     insecure
-        Do not use a key: anybody on the path can take part, and can take the other side's place.
+        Accept anybody at the other side. Data are encrypted all the same.
     """
 
     key: Path | None = None
     key_env: str | None = None
+    identity: Path | None = None
+    peer: tuple[str, ...] = ()
     insecure: bool = False
 
     def settings(self) -> Security:
         """As the library takes them."""
         from ..transfers import Security
 
-        return Security(key=self.key, key_env=self.key_env, insecure=self.insecure)
+        return Security(
+            key=self.key,
+            key_env=self.key_env,
+            identity=self.identity,
+            peers=self.peer,
+            insecure=self.insecure,
+        )
 
 
 @Parameter(name="*")
@@ -58,7 +71,8 @@ class NetworkOptions:
     ipv6
         Use IPv6 only.
     pcap
-        Write the packets sent and received to a capture file for Wireshark.
+        Write the datagrams sent and received to a capture file for Wireshark. Their content is encrypted: Wireshark reads it
+        with the secrets that are written to the file named by the environment variable SSLKEYLOGFILE.
     """
 
     interface: str | None = None

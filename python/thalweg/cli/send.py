@@ -1,4 +1,4 @@
-"""`thalweg send`: send a file or standard input over UDP, with any scheme of the catalogue."""
+"""`thalweg send`: send a file or standard input over QUIC, with any scheme of the catalogue that QUIC can use."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from ..errors import TransferError
 from .given import params_of
 from .options import NetworkOptions, SecurityOptions
 from .out import Refusal, check_minimum, check_scheme
+
+SMALLEST_PACKET = 1248
+"""QUIC needs paths that carry UDP payloads of 1200 bytes (RFC 9000 §14), which have headers of 48 bytes over IPv6."""
 
 
 def send(
@@ -51,8 +54,8 @@ def send(
     to
         Call `HOST:PORT` or `[IPV6]:PORT`, or listen at `:PORT`.
     scheme
-        Control congestion by this scheme. A stream scheme paces packets, a window scheme works as TCP does. `thalweg
-        schemes` lists them.
+        Control congestion by this scheme. A stream scheme paces packets in DATAGRAM frames, a window scheme is the
+        congestion controller of the QUIC connection. `thalweg schemes` lists them.
     mode
         Start in this mode (CVIHIS only). `background`, the default for files, yields to other traffic; `real-time`,
         the default with `--deadline`, takes its share. Change it during the transfer with the keys r and b, or with
@@ -99,8 +102,9 @@ def send(
     modes = transfers.mode_of(scheme) is not None
     if mode and not modes:
         raise Refusal(f"`{scheme}` has no modes", "cvihis has")
-    if packet is not None and not 200 <= packet <= 9000:
-        raise Refusal(f"--packet {packet}: from 200 to 9000 bytes")
+    smallest = 200 if group else SMALLEST_PACKET
+    if packet is not None and not smallest <= packet <= 9000:
+        raise Refusal(f"--packet {packet}: from {smallest} to 9000 bytes")
     if group and not to.startswith(":"):
         raise Refusal(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
     check_minimum("--receivers", receivers)

@@ -54,6 +54,7 @@ def carry(
             began = time.monotonic()
             if sending:
                 meter.note(_plan(transfer.mode, scheme))
+            meter.note(f"security: {transfer.security.says}")
             sent, done = Recent(1.0), Recent(5.0)
             warned = False
             for state in transfer.states():
@@ -160,7 +161,7 @@ def _now(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps:
     if state["phase"] == "meeting":
         if 0 < state["hashed_bytes"] < state["total_bytes"]:
             return "reading"
-        other = f", {state['forged']} datagrams with another key" if state["forged"] else ""
+        other = f", {state['forged']} calls that are not accepted" if state["forged"] else ""
         return f"waiting for the other side, {elapsed_s:.0f} s{other}"
     words = size(state["done_bytes"])
     if state["total_bytes"]:
@@ -240,13 +241,17 @@ def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> It
             words = f"{sent['first']:,} first, {sent['coded']:,} coded, {sent['again']:,} again"
             yield {"what": "of them", "value": words}
         if stats["retransmits"]:
-            yield {"what": "retransmitted segments", "value": f"{stats['retransmits']:,}"}
+            yield {"what": "packets lost", "value": f"{stats['retransmits']:,}"}
         yield {
             "what": "receivers that have it",
             "value": f"{result['whole_receivers']} of {result['receivers']}",
         }
-        yield {"what": "pacing delay, 99th percentile", "value": f"{1e3 * stats['lateness_p99_s']:.3g} ms"}
-    else:
+        if stats["lateness_p99_s"] is not None:
+            yield {
+                "what": "pacing delay, 99th percentile",
+                "value": f"{1e3 * stats['lateness_p99_s']:.3g} ms",
+            }
+    elif stats["missing"] is not None:
         yield {"what": "packets missing", "value": f"{stats['missing']:,}"}
     if result["dropped"] or result["late"]:
         words = f"{result['dropped']:,} at the source, {result['late']:,} on the way"
@@ -257,7 +262,7 @@ def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> It
         yield {"what": "sessions", "value": str(stats["sessions"])}
     refused = sum(stats["refused"].values())
     if refused:
-        yield {"what": "datagrams refused", "value": f"{refused:,}"}
+        yield {"what": "datagrams or callers refused", "value": f"{refused:,}"}
 
 
 def size(count: float) -> str:

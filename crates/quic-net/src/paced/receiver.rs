@@ -59,10 +59,11 @@ impl PacedReceiver {
         framing: &Framing,
         link: &mut Link<'_>,
     ) -> Result<(), String> {
-        self.carries_from = None;
         if self.machine.is_some() {
+            self.carries_from = None;
             return Ok(());
         }
+        self.carries_from = framing.begins;
         let (entry, _) = find(&offer.scheme)?;
         let Build::Stream { receiver, .. } = entry.build else {
             return Err(format!("`{}` does not pace", offer.scheme));
@@ -104,7 +105,7 @@ impl PacedReceiver {
         if header.seq > newest {
             self.newest = (header.seq, header.bytes_before);
         }
-        let Framing { me, outer_bytes, around } = *framing;
+        let Framing { me, outer_bytes, around, .. } = *framing;
         let envelope = Envelope { flow: FLOW, source: SENDER, to: me.into(), ecn, outer_bytes };
         let Some(packet) = Frame::Data(*data).packet(length + around as usize, &envelope) else {
             return false;

@@ -2,17 +2,21 @@
 
 use std::sync::atomic::Ordering;
 
+use contract::Count;
 use driver::Platform;
 use live::{End, Patience, Phase};
-use quinn_proto::{ConnectionError, TransportErrorCode};
+use quinn_proto::{ConnectionError, PathStats, TransportErrorCode};
 use transfer::{Status, Waits};
-use units::Time;
+use units::{Duration, Time};
 use wire::stream::{Reason, Role};
 
 use super::{CALL_AGAIN, GOODBYE, Session, Work};
 use crate::frames::Record;
 use crate::host::Host;
 use crate::lane::Lane;
+
+/// The application error code of a connection whose place another connection of the same end takes.
+pub(super) const REPLACED: u32 = 0x100;
 
 /// The application error code of a reason: its place in [`Reason::ALL`].
 pub fn code(reason: Reason) -> u32 {
@@ -58,7 +62,9 @@ impl<W: Work> Session<'_, W> {
         let end = match (self.work.status(), lost) {
             (Status::Whole, _) => End::Complete,
             (Status::Failed(why), _) => End::Failed(why),
-            (Status::Going, ConnectionError::ApplicationClosed(close)) => {
+            (Status::Going, ConnectionError::ApplicationClosed(close))
+                if close.error_code.into_inner() != u64::from(REPLACED) =>
+            {
                 let (reason, said) = (reason(close.error_code.into_inner()), &close.reason[..]);
                 let unmoved = self.work.moved() == Some(0);
                 if self.calls.is_none() && !self.trusted && unmoved {
@@ -73,8 +79,11 @@ impl<W: Work> Session<'_, W> {
                     (reason, _) => End::Closed(reason),
                 }
             }
-            // the same end may come back, or be called again
-            (Status::Going, _) => {
+            // the same end may come back, or be called again; where a newer connection takes the place of this one, it soon says hello
+            (Status::Going, lost) => {
+                if let (ConnectionError::ApplicationClosed(_), Some(calls)) = (lost, &mut self.calls) {
+                    calls.next_at = now + CALL_AGAIN;
+                }
                 self.control.progress.enter(Phase::Silent);
                 return;
             }
@@ -212,22 +221,47 @@ impl<W: Work> Session<'_, W> {
         (self.stats.sent, self.stats.received) = (counters.sent, counters.received);
         self.stats.discarded.strangers = counters.strangers + counters.refused;
         self.stats.overruns = counters.overruns;
-        let windowed = self.work.paced().is_none();
-        let Some(connection) = self.active.and_then(|id| host.connection(id)) else { return };
-        let path = connection.stats().path;
-        let rtt = u64::try_from(path.rtt.as_nanos()).unwrap_or(u64::MAX);
-        if windowed {
-            let traffic = if W::ROLE == Role::Sender { counters.sent } else { counters.received };
-            let outer =
-                u64::from(crate::transport::OUTER[usize::from(connection.remote_address().is_ipv6())]);
-            self.stats.packets = traffic.datagrams;
-            self.stats.bytes = traffic.bytes + outer * traffic.datagrams;
-            progress.packets.store(self.stats.packets, Ordering::Relaxed);
-            progress.bytes.store(self.stats.bytes, Ordering::Relaxed);
-            progress.content.store(self.stats.content, Ordering::Relaxed);
-            progress.lost.store(path.lost_packets, Ordering::Relaxed);
-            progress.rtt_ns.store(rtt, Ordering::Relaxed);
+        // datagrams of callers that were not accepted carried no data
+        if self.work.paced().is_some() || self.stats.sessions == 0 {
+            return;
         }
+        if let Some(connection) = self.active.and_then(|id| host.connection(id)) {
+            self.outer_bytes =
+                u64::from(crate::transport::OUTER[usize::from(connection.remote_address().is_ipv6())]);
+            let path = connection.stats().path;
+            self.count(&path, connection.is_handshaking());
+        }
+        // the last datagrams leave when the connection is over
+        let traffic = if W::ROLE == Role::Sender { counters.sent } else { counters.received };
+        self.stats.packets = traffic.datagrams;
+        self.stats.bytes = traffic.bytes + self.outer_bytes * traffic.datagrams;
+        let progress = &self.control.progress;
+        progress.packets.store(self.stats.packets, Ordering::Relaxed);
+        progress.bytes.store(self.stats.bytes, Ordering::Relaxed);
+        progress.content.store(self.stats.content, Ordering::Relaxed);
+    }
+
+    /// Counters of the path of a windowed flow. A round-trip time is quinn's smoothed one, sampled at each call.
+    fn count(&mut self, path: &PathStats, handshaking: bool) {
+        let meter = &mut self.stats.meter;
+        if !handshaking {
+            let rtt = Duration::from_nanos(u64::try_from(path.rtt.as_nanos()).unwrap_or(u64::MAX));
+            (meter.rtt_last, meter.rtt_min) = (rtt, meter.rtt_min.min(rtt));
+            meter.rtt_count += 1;
+            meter.rtt_sum_ns = meter.rtt_sum_ns.saturating_add(rtt.as_nanos());
+            self.control.progress.rtt_ns.store(rtt.as_nanos(), Ordering::Relaxed);
+        }
+        if W::ROLE == Role::Receiver {
+            return;
+        }
+        // of the connections before, and of this one
+        let now = [path.lost_packets, path.congestion_events];
+        let seen = std::mem::replace(&mut self.seen, (self.active, now));
+        for (at, count) in [Count::Retransmits, Count::Episodes].into_iter().enumerate() {
+            let before = if seen.0 == self.active { seen.1[at] } else { 0 };
+            meter.counts[count as usize] += now[at].saturating_sub(before);
+        }
+        self.control.progress.lost.store(meter.count(Count::Retransmits), Ordering::Relaxed);
     }
 
     /// The event loop is over.

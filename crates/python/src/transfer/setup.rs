@@ -1,0 +1,216 @@
+//! Settings of a transfer from JSON: addresses and sockets, who the other end is, where data come from and go.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use contract::{ParamList, ParamValue};
+use driver::{FromDatagrams, Interface, Listening, Multicast, Platform, Recorder, Tapped, ToDatagrams, Udp};
+use live::{Handshake, Limits, Secret};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use quic_net::{Credentials, Fingerprint};
+use serde_json::Value;
+use transfer::{Destination, Identity, Source};
+use units::{Duration, Rate, UnitError, UnitText};
+
+/// Timeouts and sizes.
+pub(super) fn limits(told: &Value) -> Limits {
+    let mut limits = Limits::default();
+    if let Some(patience) = told["patience_s"].as_f64() {
+        limits.patience = Duration::from_secs_f64(patience);
+        limits.waits = limits.patience;
+    }
+    limits
+}
+
+/// The pre-shared key, if there is one.
+fn key(told: &Value) -> Option<Vec<u8>> {
+    let bytes = told["key"].as_array()?.iter();
+    Some(bytes.filter_map(|byte| u8::try_from(byte.as_u64()?).ok()).collect())
+}
+
+/// The pre-shared key of a group.
+pub(super) fn secret(told: &Value) -> Secret {
+    key(told).map(Secret::new).unwrap_or_default()
+}
+
+/// What this end shows, and whom it accepts.
+pub(super) fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, String> {
+    if let Some(key) = key(told) {
+        return Credentials::shared(&key).map_err(|error| error.to_string());
+    }
+    let mut seed = [0; 32];
+    socket.fill_random(&mut seed);
+    let own = match text(told, "identity") {
+        Some(path) => quic_net::Identity::open(Path::new(path), |fresh| *fresh = seed)
+            .map_err(|error| error.to_string())?,
+        None => quic_net::Identity::from_seed(seed),
+    };
+    let peers = told["peers"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let peers: Result<Vec<Fingerprint>, _> = peers.map(str::parse).collect();
+    let peers = peers.map_err(|error| error.to_string())?;
+    Ok(if peers.is_empty() { Credentials::anybody(own) } else { Credentials::pinned(own, peers) })
+}
+
+/// Opens the socket. Calls if an address is given, otherwise listens until `is_attempt` recognises a datagram. `None` if it was stopped, or no
+/// caller arrived in time.
+pub(super) fn open(
+    told: &Value,
+    limits: &Limits,
+    is_attempt: &dyn Fn(&[u8]) -> bool,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Option<(Handshake, Udp)>, String> {
+    if let Some(to) = text(told, "call") {
+        let to = address(to)?;
+        let mut socket = Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?;
+        join(told, &mut socket)?;
+        return Ok(Some((Handshake::Connect(to), socket)));
+    }
+    let listed = told["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let addresses: Vec<SocketAddr> = listed.map(address).collect::<Result<_, _>>()?;
+    let said = |error: std::io::Error| {
+        let at: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+        format!("{}: {error}", at.join(", "))
+    };
+    let socket =
+        Listening::at(&addresses).and_then(|listening| listening.first(is_attempt, limits.waits, go_on));
+    let Some(mut socket) = socket.map_err(said)? else { return Ok(None) };
+    join(told, &mut socket)?;
+    Ok(Some((Handshake::Listen, socket)))
+}
+
+/// The capture file, if one is requested.
+pub(super) fn capture(told: &Value) -> Result<Option<File>, String> {
+    let Some(path) = text(told, "pcap") else { return Ok(None) };
+    File::create(path).map(Some).map_err(|error| format!("{path}: {error}"))
+}
+
+/// The socket, with a capture in this file.
+pub(super) fn tap(mut socket: Udp, file: Option<File>) -> Result<Tapped<Udp>, String> {
+    let began_ns = Recorder::zero_of(socket.now());
+    let recorder = file.map(|file| Recorder::new(file, began_ns)).transpose();
+    let recorder = recorder.map_err(|error| format!("the capture: {error}"))?;
+    Ok(Tapped::new(socket, recorder))
+}
+
+/// The address of a group that is reachable.
+pub(super) fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
+    let address = text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"))?;
+    if address.ip().is_multicast() {
+        socket.check_route(address).map_err(|error| {
+            format!(
+                "{text}: no way leads to this group: {error}\n`--interface NAME` says on which network it is"
+            )
+        })?;
+    }
+    Ok(address)
+}
+
+/// Selects the interface for groups, if one is given.
+fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
+    let Some(named) = text(told, "interface") else { return Ok(()) };
+    let ipv6 = socket.address().is_ok_and(|at| at.is_ipv6());
+    let interface = Interface::named(named, ipv6)?;
+    let multicast = Multicast { interface, ..Multicast::default() };
+    socket.set_multicast(&multicast).map_err(|error| format!("{named}: {error}"))
+}
+
+/// Without datagrams for this time, their program has ended.
+const PATIENCE_S: f64 = 60.0;
+
+/// The datagrams that a program sends to `at`, until none has come for the patience.
+fn datagrams_at(at: &str, told: &Value) -> Result<FromDatagrams, String> {
+    let patience = told["patience_s"].as_f64().unwrap_or(PATIENCE_S);
+    FromDatagrams::listen(address(at)?, std::time::Duration::from_secs_f64(patience))
+        .map_err(|error| format!("udp://{at}: {error}"))
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|error| format!("{text}: {error}"))
+}
+
+/// The identity of a receiver that calls and stores files, so that it is recognised after a restart.
+pub(super) fn identity(told: &Value, handshake: Handshake, socket: &mut impl Platform) -> Option<Identity> {
+    let (Handshake::Connect(sender), Some(folder)) = (handshake, text(told, "folder")) else { return None };
+    Some(Identity::of(Path::new(folder), text(told, "name"), sender, |bytes| socket.fill_random(bytes)))
+}
+
+/// The source of the data to send.
+pub(super) fn source(told: &Value) -> PyResult<Source> {
+    Ok(match (text(told, "path"), text(told, "datagrams")) {
+        (Some(path), _) => Source::File(PathBuf::from(path)),
+        (None, Some(at)) => Source::Pipe(Box::new(datagrams_at(at, told).map_err(PyOSError::new_err)?)),
+        (None, None) => Source::Pipe(Box::new(handle(&std::io::stdin())?)),
+    })
+}
+
+/// The destination of received data.
+pub(super) fn destination(told: &Value, me: Option<Identity>) -> Result<Destination, String> {
+    if let Some(to) = text(told, "datagrams") {
+        let program = ToDatagrams::connect(address(to)?).map_err(|error| format!("udp://{to}: {error}"))?;
+        return Ok(Destination::Player(Box::new(program)));
+    }
+    match text(told, "folder") {
+        Some(folder) => Ok(Destination::Folder {
+            path: PathBuf::from(folder),
+            name: text(told, "name").map(str::to_owned),
+            replace: told["replace"].as_bool().unwrap_or(false),
+            me,
+        }),
+        None => {
+            let file = handle(&std::io::stdout()).map_err(|error| format!("standard output: {error}"))?;
+            Ok(Destination::Pipe(Box::new(file) as Box<dyn Write + Send>))
+        }
+    }
+}
+
+/// A standard stream without Rust's buffers.
+fn handle(stream: &impl AsFd) -> std::io::Result<File> {
+    stream.as_fd().try_clone_to_owned().map(File::from)
+}
+
+pub(super) fn parse(told: &str) -> PyResult<Value> {
+    serde_json::from_str(told).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+pub(super) fn text<'a>(told: &'a Value, key: &str) -> Option<&'a str> {
+    told[key].as_str()
+}
+
+pub(super) fn number(told: &Value, key: &str) -> PyResult<u64> {
+    told[key].as_u64().ok_or_else(|| PyValueError::new_err(format!("`{key}` is no number")))
+}
+
+pub(super) fn span(text: &str) -> PyResult<Duration> {
+    Duration::from_text(text).map_err(|error| refused(text, &error))
+}
+
+pub(super) fn rate(text: &str) -> PyResult<Rate> {
+    let rate = Rate::from_text(text).map_err(|error| refused(text, &error))?;
+    if rate == Rate::ZERO {
+        return Err(PyValueError::new_err(format!("{text:?}: a rate that sends nothing\nmore than 0 bit/s")));
+    }
+    Ok(rate)
+}
+
+/// The error for an invalid quantity: the message, a newline, and an example.
+fn refused(text: &str, error: &UnitError) -> PyErr {
+    PyValueError::new_err(format!("{text:?}: {}\n{}", error.message, error.hint))
+}
+
+/// The scheme's parameters.
+pub(super) fn params(told: &Value) -> ParamList {
+    let listed = told["params"].as_object().into_iter().flatten();
+    let value = |value: &Value| match value {
+        Value::Bool(value) => Some(ParamValue::Bool(*value)),
+        Value::String(value) => Some(ParamValue::Text(value.clone())),
+        Value::Number(value) => {
+            value.as_i64().map(ParamValue::Int).or_else(|| value.as_f64().map(ParamValue::Float))
+        }
+        _ => None,
+    };
+    listed.filter_map(|(name, given)| Some((name.clone(), value(given)?))).collect()
+}

@@ -1,0 +1,34 @@
+"""`thalweg identity`: the fingerprint of a private key, which is made on first use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import TransferError
+from .out import Refusal, show_json
+
+
+def identity(file: Path, /, *, json: bool = False) -> int:
+    """Print the fingerprint of the identity in a file, `sha256:…`, which the other side names with `--peer`.
+
+    The file holds a private key (Ed25519, PKCS #8, PEM). If it does not exist, it is made, readable by its owner only.
+    Exit codes: 0 printed; 2 there is another kind of file, or others can read it.
+
+    Parameters
+    ----------
+    file
+        Read or make this private key.
+    json
+        Print one JSON object: `fingerprint`, `path`.
+    """
+    from ..keys import fingerprint
+
+    try:
+        found = fingerprint(file)
+    except TransferError as error:
+        raise Refusal(str(error), error.hint) from error
+    if json:
+        show_json({"fingerprint": found, "path": str(file)})
+    else:
+        print(found)
+    return 0
