@@ -1,7 +1,7 @@
 //! The catalogue: every scheme is a folder here, and this file joins them.
 //!
 //! A folder's `mod.rs` exports `SCHEME`, `Params`, and its parts: `Control` with `control(&Params, &Setup)` for a window or
-//! rate law, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)` for a stream; a stream that
+//! rate-based controller, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)` for a stream; a stream that
 //! also runs in routers exports `Router` with `router(&Params, &Setup)`. Parts in NDN forwarders are `Strategy` with
 //! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`, the part in an SDN controller is `App` with
 //! `app(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Congestion,
-    CongestionControl, Crossing, Cx, Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name,
-    Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverCx,
-    ReceiverLaw, Report, Return, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, SourceLaw,
-    Strategy, StrategyCx, TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl,
-    ambassador_impl_LinkLaw, ambassador_impl_ReceiverLaw, ambassador_impl_RouterLaw,
-    ambassador_impl_SenderLaw, ambassador_impl_Strategy,
+    CongestionControl, Crossing, Cx, Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkAlgorithm, LinkCx,
+    Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, PortId, PortView,
+    ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm,
+    Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx, Wants, ambassador_impl_App,
+    ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm, ambassador_impl_ReceiverAlgorithm,
+    ambassador_impl_RouterAlgorithm, ambassador_impl_SenderAlgorithm, ambassador_impl_Strategy,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -169,9 +169,9 @@ pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;
 /// How the parts of a scheme at endpoints are made.
 #[derive(Clone, Copy)]
 pub enum Build {
-    /// A congestion law for TCP, NDN consumers and other windowed transports.
+    /// A congestion controller for TCP, NDN consumers and other windowed transports.
     Control(Make<AnyControl>),
-    /// The laws of a stream.
+    /// The algorithms of a stream.
     Stream {
         /// At the source.
         sender: Make<AnySender>,

@@ -80,7 +80,7 @@ macro_rules! registry {
             entries
         }
 
-        /// Any congestion law: the known ones, and one open door.
+        /// Any congestion controller: the known ones, and one open door.
         #[allow(missing_docs, reason = "each variant is the scheme of its name")]
         #[derive(Delegate)]
         #[delegate(CongestionControl)]
@@ -92,30 +92,30 @@ macro_rules! registry {
         /// Any stream's part at the source.
         #[allow(missing_docs, reason = "each variant is the scheme of its name")]
         #[derive(Delegate)]
-        #[delegate(SenderLaw)]
+        #[delegate(SenderAlgorithm)]
         pub enum AnySender {
             $($Stream($stream::Sender),)*
-            Custom(Box<dyn SenderLaw + Send>),
+            Custom(Box<dyn SenderAlgorithm + Send>),
         }
 
         /// Any stream's part at a receiver.
         #[allow(missing_docs, reason = "each variant is the scheme of its name")]
         #[allow(clippy::large_enum_variant, reason = "the known ones are the usual ones, and stay in place")]
         #[derive(Delegate)]
-        #[delegate(ReceiverLaw)]
+        #[delegate(ReceiverAlgorithm)]
         pub enum AnyReceiver {
             $($Stream($stream::Receiver),)*
-            Custom(Box<dyn ReceiverLaw + Send>),
+            Custom(Box<dyn ReceiverAlgorithm + Send>),
         }
 
         /// Any scheme's part in a router.
         #[allow(missing_docs, reason = "each variant is the scheme of its name")]
         #[allow(clippy::large_enum_variant, reason = "there are few of them, one per router")]
         #[derive(Delegate)]
-        #[delegate(RouterLaw)]
+        #[delegate(RouterAlgorithm)]
         pub enum AnyRouter {
             $($Router($router::Router),)*
-            Custom(Box<dyn RouterLaw + Send>),
+            Custom(Box<dyn RouterAlgorithm + Send>),
         }
 
         /// Any scheme's choice of next hops in a forwarder.
@@ -132,10 +132,10 @@ macro_rules! registry {
         #[allow(missing_docs, reason = "each variant is the scheme of its name")]
         #[allow(clippy::large_enum_variant, reason = "there are few of them, one per forwarder")]
         #[derive(Delegate)]
-        #[delegate(LinkLaw)]
+        #[delegate(LinkAlgorithm)]
         pub enum AnyLink {
             $($Link($link::Link),)*
-            Custom(Box<dyn LinkLaw + Send>),
+            Custom(Box<dyn LinkAlgorithm + Send>),
         }
 
         /// Any scheme's part in an SDN controller.

@@ -74,7 +74,7 @@ pub fn star(receivers: u32, duration: Duration) -> Blueprint {
     net
 }
 
-/// The same star and rate, sent by a stream whose law stays where it is: along a tree of the engine's own, or to a group by its
+/// The same star and rate, sent by a stream whose rate stays where it is: along a tree of the engine's own, or to a group by its
 /// name, whose tree the router keeps.
 pub fn stream_star(receivers: u32, cast: Cast, duration: Duration) -> Blueprint {
     let mut net = star(receivers, duration);
@@ -93,12 +93,12 @@ pub fn stream_star(receivers: u32, cast: Cast, duration: Duration) -> Blueprint 
     net
 }
 
-/// Two consumers that ask for segments of 1024 bytes, at 500 a second or under a window law, two producers, two routers; all links
+/// Two consumers that ask for segments of 1024 bytes, at 500 a second or under a window-based controller, two producers, two routers; all links
 /// 10 Mbit/s, 10 ms, 100 packets, with marks from 64 KiB of Data on.
 ///
 /// The first Interest leaves 2 ms after the start of the run, one gap at 500 a second: so it is in the runs of ndnSIM whose counts stand
 /// beside ours.
-pub fn named(law: Option<&str>, duration: Duration) -> Blueprint {
+pub fn named(controller: Option<&str>, duration: Duration) -> Blueprint {
     let mut net = Blueprint::new(duration);
     let nodes = ["c1", "c2", "r1", "r2", "p1", "p2"].map(|name| net.node(name));
     let [c1, c2, r1, r2, p1, p2] = nodes;
@@ -120,11 +120,11 @@ pub fn named(law: Option<&str>, duration: Duration) -> Blueprint {
     });
     net.ndn = Some(spec);
     for (from, prefix) in [c1, c2].into_iter().zip(prefixes) {
-        let config = match law {
+        let config = match controller {
             None => ndn::ConsumerConfig::new(prefix, payload, Rate::from_bps(data.as_bits() * 500)),
-            Some(_) => ndn::ConsumerConfig::with_law(prefix, payload),
+            Some(_) => ndn::ConsumerConfig::with_controller(prefix, payload),
         };
-        let flow = net.flow(&format!("consumer.{}", from.0), law, FlowKind::Ndn(config), from, &[]);
+        let flow = net.flow(&format!("consumer.{}", from.0), controller, FlowKind::Ndn(config), from, &[]);
         flow.start = Time::ZERO + Duration::from_millis(2);
     }
     net
@@ -159,7 +159,7 @@ pub fn controlled(duration: Duration) -> Blueprint {
         net.link(&format!("c{k}"), (node, routers[2 * k]), wire(1));
         // each has content of its own, so that nothing is aggregated
         let prefix = spec.names.intern(&format!("/{}/{k}", 7 * k % 20));
-        let config = ndn::ConsumerConfig::with_law(prefix, payload);
+        let config = ndn::ConsumerConfig::with_controller(prefix, payload);
         let flow = net.flow(&format!("consumer.{k}"), Some("ndnsieve"), FlowKind::Ndn(config), node, &[]);
         flow.start = Time::ZERO + Duration::from_millis(10 * k as u64);
     }

@@ -1,6 +1,6 @@
 //! The window rules of AIMD.
 
-use contract::{Ack, Cut, Cx, WindowLaw};
+use contract::{Ack, Cut, Cx, WindowUpdate};
 use units::Segments;
 
 use super::Params;
@@ -13,13 +13,13 @@ pub struct Aimd {
 }
 
 impl Aimd {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params) -> Self {
         Self { a: params.a, b: params.b }
     }
 }
 
-impl WindowLaw for Aimd {
+impl WindowUpdate for Aimd {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         // W ← W + a/W for each segment acknowledged                                 [YL00 §2]

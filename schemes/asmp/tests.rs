@@ -1,11 +1,12 @@
 use contract::{
-    Answer, Arrival, Count, EndpointId, FeedbackTarget, Gap, Label, ReceiverLaw, SenderLaw, Sending,
+    Answer, Arrival, Count, EndpointId, FeedbackTarget, Gap, Label, ReceiverAlgorithm, SenderAlgorithm,
+    Sending,
 };
 use units::Time;
 
 use super::endpoints::{DataHeader, Echo, LossFractions, Path, Report};
 use super::*;
-use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
+use crate::shared::stream_testing::{PACKET, StreamBench, ms, near};
 
 const SOURCE: EndpointId = EndpointId(1);
 const NEAR: EndpointId = EndpointId(2);
@@ -22,21 +23,21 @@ fn header(rate: Rate) -> DataHeader {
 
 /// A receiver with its end of the stream.
 struct There {
-    end: LawBench,
-    law: Receiver,
+    end: StreamBench,
+    algorithm: Receiver,
 }
 
 impl There {
     fn new(params: &Params) -> Self {
-        let mut there = Self { end: LawBench::new(NEAR), law: Receiver::new(params, PACKET) };
-        there.end.listen(|cx| there.law.on_start(cx));
+        let mut there = Self { end: StreamBench::new(NEAR), algorithm: Receiver::new(params, PACKET) };
+        there.end.listen(|cx| there.algorithm.on_start(cx));
         there
     }
 
     /// The packet `seq` arrives now, `owd_ms` after it was sent.
     fn hear(&mut self, seq: u64, owd_ms: u64, header: &DataHeader) {
         let data = self.data(seq, owd_ms, header);
-        assert!(self.end.listen(|cx| self.law.on_data(&data, cx)).is_empty());
+        assert!(self.end.listen(|cx| self.algorithm.on_data(&data, cx)).is_empty());
     }
 
     fn data(&self, seq: u64, owd_ms: u64, header: &DataHeader) -> Arrival {
@@ -49,13 +50,13 @@ impl There {
     fn miss(&mut self, seq: u64, packets: u64) {
         let before = self.data(seq, 50, &header(Rate::from_mbps(1)));
         let gap = Gap { first_missing: seq - packets, packets, before };
-        self.end.listen(|cx| self.law.on_loss(&gap, cx));
+        self.end.listen(|cx| self.algorithm.on_loss(&gap, cx));
     }
 
     /// Goes to the next deadline; what is reported then.
     fn report(&mut self) -> Report {
-        self.end.now = self.law.wake();
-        let answers = self.end.listen(|cx| self.law.on_timer(cx));
+        self.end.now = self.algorithm.wake();
+        let answers = self.end.listen(|cx| self.algorithm.on_timer(cx));
         let [Answer { target: FeedbackTarget::Source, label }] = answers[..] else {
             panic!("one report to the source, not {answers:?}")
         };
@@ -159,14 +160,14 @@ fn as_loss_events_losses_within_a_round_trip_are_one() {
 #[test]
 fn the_round_trip_is_twice_the_smoothed_delay_until_an_echo_says_more() {
     let mut there = There::new(&exact());
-    assert_eq!(there.law.rtt(), None);
+    assert_eq!(there.algorithm.rtt(), None);
     let plain = header(Rate::from_mbps(1));
     there.end.now = ms(1000);
     there.hear(0, 20, &plain);
-    near(there.law.rtt().expect("a delay"), 0.040);
+    near(there.algorithm.rtt().expect("a delay"), 0.040);
     // 20 + (28 − 20)/8 = 21 ms
     there.hear(1, 28, &plain);
-    near(there.law.rtt().expect("a delay"), 0.042);
+    near(there.algorithm.rtt().expect("a delay"), 0.042);
 
     // reported at 1500 ms; the echo, held 90 ms, arrives at 1630 after 21 ms: RTT 40 ms, a = 40/21 − 1
     there.report();
@@ -176,11 +177,11 @@ fn the_round_trip_is_twice_the_smoothed_delay_until_an_echo_says_more() {
     there.hear(2, 21, &DataHeader { echo: Some(echo), ..plain });
     let a = 1.0 + (40.0 / 21.0 - 1.0 - 1.0) / 8.0;
     near(there.probe("factor"), a);
-    near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
+    near(there.algorithm.rtt().expect("a delay"), 0.021 * (1.0 + a));
 
     // the echo of another receiver
     there.hear(3, 21, &DataHeader { echo: Some(Echo { to: FAR, ..echo }), ..plain });
-    near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
+    near(there.algorithm.rtt().expect("a delay"), 0.021 * (1.0 + a));
     assert_eq!(there.end.meter.count(Count::Ignored), 0);
 }
 
@@ -194,7 +195,7 @@ fn the_factor_stays_where_it_is_told_to() {
     there.end.now = ms(1630);
     let echo = Echo { to: NEAR, reported_at: ms(1500), held: Duration::from_millis(90) };
     there.hear(1, 20, &DataHeader { echo: Some(echo), ..plain });
-    near(there.law.rtt().expect("a delay"), 0.040);
+    near(there.algorithm.rtt().expect("a delay"), 0.040);
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn echoes_of_what_was_never_said_are_counted_and_not_used() {
         there.hear(1, 20, &DataHeader { echo: Some(echo), ..plain });
     }
     assert_eq!(there.end.meter.count(Count::Ignored), 4);
-    near(there.law.rtt().expect("a delay"), 0.040);
+    near(there.algorithm.rtt().expect("a delay"), 0.040);
 }
 
 // ---- what a receiver estimates
@@ -269,7 +270,7 @@ fn a_report_says_which_packet_was_newest_and_how_long_ago() {
 fn reports_are_half_to_one_and_a_half_intervals_apart_the_first_half_as_far() {
     let mut there = There::new(&Params::default());
     there.end.now = ms(1000);
-    assert_eq!(there.law.wake(), Time::NEVER);
+    assert_eq!(there.algorithm.wake(), Time::NEVER);
     there.hear(0, 20, &header(Rate::from_mbps(1)));
     let mut last = there.end.now;
     let gaps: Vec<f64> = (0..2000)
@@ -291,7 +292,7 @@ fn the_interval_is_the_announced_one() {
     there.hear(0, 0, &header(Rate::from_mbps(1)));
     there.hear(1, 0, &DataHeader { interval: Duration::from_secs(7), ..header(Rate::from_mbps(1)) });
     there.report();
-    assert_eq!((there.end.now, there.law.wake()), (ms(500), ms(7500)));
+    assert_eq!((there.end.now, there.algorithm.wake()), (ms(500), ms(7500)));
 }
 
 #[test]
@@ -299,45 +300,45 @@ fn data_of_another_form_is_counted_and_not_used() {
     let mut there = There::new(&exact());
     for words in [[0; 4], [1, u64::MAX, 1, 5], [1, u64::MAX, 0, 0], [1 << 32 | 1, u64::MAX, 0, 5]] {
         let data = Arrival { label: Label(words), ..there.data(0, 0, &header(Rate::from_mbps(1))) };
-        there.end.listen(|cx| there.law.on_data(&data, cx));
+        there.end.listen(|cx| there.algorithm.on_data(&data, cx));
     }
     assert_eq!(there.end.meter.count(Count::Ignored), 4);
-    assert_eq!(there.law.wake(), Time::NEVER);
+    assert_eq!(there.algorithm.wake(), Time::NEVER);
 }
 
 // ---- source
 
 /// A source that started at time zero with 1 Mbit/s.
-fn source(params: &Params) -> (LawBench, Sender) {
-    let mut end = LawBench::new(SOURCE);
-    let mut law = Sender::new(&Params { initial_rate: Rate::from_mbps(1), ..params.clone() });
-    end.cx(|cx| law.on_start(cx));
-    (end, law)
+fn source(params: &Params) -> (StreamBench, Sender) {
+    let mut end = StreamBench::new(SOURCE);
+    let mut algorithm = Sender::new(&Params { initial_rate: Rate::from_mbps(1), ..params.clone() });
+    end.cx(|cx| algorithm.on_start(cx));
+    (end, algorithm)
 }
 
 /// A receiver's word arrives now, 20 ms after it was sent, about a packet sent 60 ms before that and held for 10 ms.
-fn tell(end: &mut LawBench, law: &mut Sender, from: EndpointId, rate: f64) {
+fn tell(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, rate: f64) {
     let sent_at = end.now - Duration::from_millis(20);
     let report = Report { rate, about: sent_at - Duration::from_millis(60), held: Duration::from_millis(10) };
-    end.tell(law, from, sent_at, report.encode());
+    end.tell(algorithm, from, sent_at, report.encode());
 }
 
-fn rate(law: &Sender) -> f64 {
-    law.allowance().rate.as_bps_f64()
+fn rate(algorithm: &Sender) -> f64 {
+    algorithm.allowance().rate.as_bps_f64()
 }
 
 #[test]
 fn the_rate_goes_half_of_the_way_down_and_a_fifth_of_the_way_up() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(1000);
-    tell(&mut end, &mut law, NEAR, 400e3);
+    tell(&mut end, &mut algorithm, NEAR, 400e3);
     // 0.5·1000 + 0.5·400
-    assert_eq!(rate(&law), 700e3);
+    assert_eq!(rate(&algorithm), 700e3);
     assert_eq!(end.meter.count(Count::Episodes), 1);
     end.now = ms(2000);
-    tell(&mut end, &mut law, NEAR, 1200e3);
+    tell(&mut end, &mut algorithm, NEAR, 1200e3);
     // 0.8·700 + 0.2·1200
-    assert_eq!(rate(&law), 800e3);
+    assert_eq!(rate(&algorithm), 800e3);
     assert_eq!(end.meter.count(Count::Episodes), 1);
     // 20 ms back, 50 ms there
     assert_eq!(end.meter.rtt_last, Duration::from_millis(70));
@@ -345,87 +346,90 @@ fn the_rate_goes_half_of_the_way_down_and_a_fifth_of_the_way_up() {
 
 #[test]
 fn the_slowest_receiver_of_the_last_five_intervals_decides() {
-    let (mut end, mut law) = source(&exact());
+    let (mut end, mut algorithm) = source(&exact());
     end.now = ms(1000);
-    tell(&mut end, &mut law, FAR, 400e3);
-    assert_eq!(rate(&law), 700e3);
+    tell(&mut end, &mut algorithm, FAR, 400e3);
+    assert_eq!(rate(&algorithm), 700e3);
     for second in 2..=6 {
         end.now = ms(1000 * second);
-        tell(&mut end, &mut law, NEAR, 2e6);
+        tell(&mut end, &mut algorithm, NEAR, 2e6);
     }
     // 400 + 300/2⁵ kbit/s
-    assert_eq!(rate(&law), 409_375.0);
-    assert_eq!(law.receivers(), 2);
+    assert_eq!(rate(&algorithm), 409_375.0);
+    assert_eq!(algorithm.receivers(), 2);
     end.now = ms(6001);
-    tell(&mut end, &mut law, NEAR, 2e6);
+    tell(&mut end, &mut algorithm, NEAR, 2e6);
     // the far one is forgotten: 0.8·409 375 + 0.2·2 000 000
-    assert_eq!(rate(&law), 727_500.0);
-    assert_eq!(law.receivers(), 1);
+    assert_eq!(rate(&algorithm), 727_500.0);
+    assert_eq!(algorithm.receivers(), 1);
 }
 
 #[test]
 fn five_silent_intervals_halve_the_rate_down_to_the_floor() {
-    let (mut end, mut law) = source(&exact());
-    end.run(&mut law, ms(4999));
-    assert_eq!(rate(&law), 1e6);
-    end.run(&mut law, ms(5000));
-    assert_eq!(rate(&law), 500e3);
+    let (mut end, mut algorithm) = source(&exact());
+    end.run(&mut algorithm, ms(4999));
+    assert_eq!(rate(&algorithm), 1e6);
+    end.run(&mut algorithm, ms(5000));
+    assert_eq!(rate(&algorithm), 500e3);
     end.now = ms(7000);
-    tell(&mut end, &mut law, NEAR, 500e3);
-    end.run(&mut law, ms(11_999));
-    assert_eq!(rate(&law), 500e3);
-    end.run(&mut law, ms(12_000));
-    assert_eq!((rate(&law), law.receivers()), (250e3, 0));
-    end.run(&mut law, ms(1_000_000));
-    assert_eq!(rate(&law), 8e3);
+    tell(&mut end, &mut algorithm, NEAR, 500e3);
+    end.run(&mut algorithm, ms(11_999));
+    assert_eq!(rate(&algorithm), 500e3);
+    end.run(&mut algorithm, ms(12_000));
+    assert_eq!((rate(&algorithm), algorithm.receivers()), (250e3, 0));
+    end.run(&mut algorithm, ms(1_000_000));
+    assert_eq!(rate(&algorithm), 8e3);
 }
 
 #[test]
 fn the_interval_grows_with_the_group_so_that_reports_keep_to_their_share() {
-    let (mut end, mut law) = source(&exact());
+    let (mut end, mut algorithm) = source(&exact());
     end.now = ms(1000);
-    let interval = |end: &mut LawBench, law: &mut Sender| heard(end, law).interval;
+    let interval = |end: &mut StreamBench, algorithm: &mut Sender| heard(end, algorithm).interval;
     for endpoint in 0..117 {
-        tell(&mut end, &mut law, EndpointId(10 + endpoint), 1e6);
+        tell(&mut end, &mut algorithm, EndpointId(10 + endpoint), 1e6);
     }
-    assert_eq!(rate(&law), 1e6);
+    assert_eq!(rate(&algorithm), 1e6);
     // 117 · 320 bit / 37.5 kbit/s = 0.9984 s
-    assert_eq!(interval(&mut end, &mut law), Duration::from_secs(1));
+    assert_eq!(interval(&mut end, &mut algorithm), Duration::from_secs(1));
     for endpoint in 117..1000 {
-        tell(&mut end, &mut law, EndpointId(10 + endpoint), 500e3);
+        tell(&mut end, &mut algorithm, EndpointId(10 + endpoint), 500e3);
     }
-    assert!(rate(&law) < 501e3);
+    assert!(rate(&algorithm) < 501e3);
     // 320 000 bit / 37.5 kbit/s, whatever the present rate
-    assert_eq!(interval(&mut end, &mut law), Duration::from_micros(8_533_333));
-    assert_eq!(law.receivers(), 1000);
+    assert_eq!(interval(&mut end, &mut algorithm), Duration::from_micros(8_533_333));
+    assert_eq!(algorithm.receivers(), 1000);
 }
 
 /// What the next packet says.
-fn heard(end: &mut LawBench, law: &mut Sender) -> DataHeader {
-    let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
+fn heard(end: &mut StreamBench, algorithm: &mut Sender) -> DataHeader {
+    let label = end.cx(|cx| algorithm.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     DataHeader::decode(label).expect("a source's word")
 }
 
 #[test]
 fn packets_echo_one_report_each_in_turn() {
-    let (mut end, mut law) = source(&Params::default());
-    assert_eq!(heard(&mut end, &mut law), DataHeader { rate: Rate::from_mbps(1), ..header(Rate::ZERO) });
+    let (mut end, mut algorithm) = source(&Params::default());
+    assert_eq!(
+        heard(&mut end, &mut algorithm),
+        DataHeader { rate: Rate::from_mbps(1), ..header(Rate::ZERO) }
+    );
     end.now = ms(1000);
-    tell(&mut end, &mut law, FAR, 1e6);
+    tell(&mut end, &mut algorithm, FAR, 1e6);
     end.now = ms(1100);
-    tell(&mut end, &mut law, NEAR, 1e6);
+    tell(&mut end, &mut algorithm, NEAR, 1e6);
     end.now = ms(1150);
     let far = Echo { to: FAR, reported_at: ms(980), held: Duration::from_millis(150) };
     let near = Echo { to: NEAR, reported_at: ms(1080), held: Duration::from_millis(50) };
-    let echoes = [0, 1, 2, 3].map(|_| heard(&mut end, &mut law).echo);
+    let echoes = [0, 1, 2, 3].map(|_| heard(&mut end, &mut algorithm).echo);
     assert_eq!(echoes, [Some(far), Some(near), Some(far), Some(near)]);
 }
 
 #[test]
 fn malformed_and_stale_reports_are_counted_and_never_applied() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(1000);
-    tell(&mut end, &mut law, NEAR, 1e6);
+    tell(&mut end, &mut algorithm, NEAR, 1e6);
     let good = Report { rate: 1.0, about: ms(900), held: Duration::from_millis(10) };
     let wrong = [
         Report { rate: f64::NAN, ..good },
@@ -437,64 +441,64 @@ fn malformed_and_stale_reports_are_counted_and_never_applied() {
         Report { held: Duration::MAX, ..good },
     ];
     for report in wrong {
-        end.tell(&mut law, FAR, ms(1000), report.encode());
+        end.tell(&mut algorithm, FAR, ms(1000), report.encode());
     }
-    end.tell(&mut law, FAR, ms(1000), Label([200, 1f64.to_bits(), 900_000_000, 0]));
+    end.tell(&mut algorithm, FAR, ms(1000), Label([200, 1f64.to_bits(), 900_000_000, 0]));
     // older than the last one of the same receiver
-    end.tell(&mut law, NEAR, ms(979), good.encode());
+    end.tell(&mut algorithm, NEAR, ms(979), good.encode());
     assert_eq!(end.meter.count(Count::Ignored), 8);
-    assert_eq!((rate(&law), law.receivers()), (1e6, 1));
+    assert_eq!((rate(&algorithm), algorithm.receivers()), (1e6, 1));
     // as old as the last one: it was said at the same time
-    end.tell(&mut law, NEAR, ms(980), good.encode());
+    end.tell(&mut algorithm, NEAR, ms(980), good.encode());
     assert_eq!(end.meter.count(Count::Ignored), 8);
-    assert_eq!(rate(&law), 500_001.0);
+    assert_eq!(rate(&algorithm), 500_001.0);
 }
 
 #[test]
 fn a_source_that_restarts_ignores_what_was_said_of_its_past() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(5000);
-    end.cx(|cx| law.on_start(cx));
-    tell(&mut end, &mut law, NEAR, 1.0);
+    end.cx(|cx| algorithm.on_start(cx));
+    tell(&mut end, &mut algorithm, NEAR, 1.0);
     assert_eq!(end.meter.count(Count::Ignored), 1);
-    assert_eq!(rate(&law), 1e6);
+    assert_eq!(rate(&algorithm), 1e6);
 }
 
 #[test]
 fn the_rate_keeps_its_bounds() {
     let params = Params { max_rate: Rate::from_kbps(900), ..Params::default() };
-    let (mut end, mut law) = source(&params);
-    assert_eq!(rate(&law), 900e3);
+    let (mut end, mut algorithm) = source(&params);
+    assert_eq!(rate(&algorithm), 900e3);
     for second in 1..100 {
         end.now = ms(1000 * second);
-        tell(&mut end, &mut law, NEAR, 0.0);
+        tell(&mut end, &mut algorithm, NEAR, 0.0);
     }
-    assert_eq!(rate(&law), 8e3);
+    assert_eq!(rate(&algorithm), 8e3);
     for second in 100..200 {
         end.now = ms(1000 * second);
-        tell(&mut end, &mut law, NEAR, 2e6);
+        tell(&mut end, &mut algorithm, NEAR, 2e6);
     }
-    assert_eq!(rate(&law), 900e3);
+    assert_eq!(rate(&algorithm), 900e3);
 }
 
 #[test]
 fn a_receiver_that_says_goodbye_no_longer_decides() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(1000);
-    tell(&mut end, &mut law, FAR, 400e3);
-    tell(&mut end, &mut law, NEAR, 700e3);
-    assert_eq!(rate(&law), 550e3);
+    tell(&mut end, &mut algorithm, FAR, 400e3);
+    tell(&mut end, &mut algorithm, NEAR, 700e3);
+    assert_eq!(rate(&algorithm), 550e3);
     let mut there = There::new(&exact());
     there.hear(0, 20, &header(Rate::from_mbps(1)));
-    let answers = there.end.listen(|cx| there.law.on_stop(cx));
-    assert_eq!((answers.len(), there.law.wake()), (1, Time::NEVER));
-    end.tell(&mut law, FAR, ms(1000), answers[0].label);
-    assert_eq!((rate(&law), law.receivers()), (550e3, 1));
-    tell(&mut end, &mut law, NEAR, 700e3);
+    let answers = there.end.listen(|cx| there.algorithm.on_stop(cx));
+    assert_eq!((answers.len(), there.algorithm.wake()), (1, Time::NEVER));
+    end.tell(&mut algorithm, FAR, ms(1000), answers[0].label);
+    assert_eq!((rate(&algorithm), algorithm.receivers()), (550e3, 1));
+    tell(&mut end, &mut algorithm, NEAR, 700e3);
     // 0.8·550 + 0.2·700
-    assert_eq!(rate(&law), 580e3);
+    assert_eq!(rate(&algorithm), 580e3);
     assert_eq!(end.meter.count(Count::Ignored), 0);
-    end.tell(&mut law, FAR, ms(1000), answers[0].label);
+    end.tell(&mut algorithm, FAR, ms(1000), answers[0].label);
     assert_eq!(end.meter.count(Count::Ignored), 1);
 }
 
@@ -507,13 +511,13 @@ fn a_receiver_that_joins_again_begins_anew() {
     there.miss(99, 50);
     there.hear(99, 50, &words);
     there.report();
-    there.end.listen(|cx| there.law.on_stop(cx));
+    there.end.listen(|cx| there.algorithm.on_stop(cx));
     there.end.now = ms(9000);
-    there.end.listen(|cx| there.law.on_start(cx));
+    there.end.listen(|cx| there.algorithm.on_start(cx));
     there.hear(1000, 20, &words);
     // no loss and none of the old delay: RTT 40 ms, 12.5 round trips in half a second, 200 kbit/s each
     assert!(there.report().rate > 1.99e6);
-    near(there.law.rtt().expect("a delay"), 0.040);
+    near(there.algorithm.rtt().expect("a delay"), 0.040);
     near(there.probe("loss"), 0.0);
 }
 
@@ -522,18 +526,22 @@ fn a_receiver_that_joins_again_begins_anew() {
 #[test]
 fn without_loss_or_delay_change_the_rate_doubles_towards_the_cap_as_smoothly_as_said() {
     // one receiver, RTT 100 ms, 1 s apart, no loss: X = min(R + 0.8 Mbit/s, 2R), R ← 0.8R + 0.2X
-    let (mut end, mut law) = source(&exact());
+    let (mut end, mut algorithm) = source(&exact());
     let mut there = There::new(&exact());
     let mut wanted: f64 = 1e6;
     there.end.now = ms(50);
     for turn in 0..20 {
-        let words = heard(&mut end, &mut law);
+        let words = heard(&mut end, &mut algorithm);
         there.hear(turn, 50, &DataHeader { echo: None, ..words });
         let report = there.report();
         end.now = there.end.now + Duration::from_millis(50);
-        end.tell(&mut law, NEAR, there.end.now, report.encode());
+        end.tell(&mut algorithm, NEAR, there.end.now, report.encode());
         let round_trips = if turn == 0 { 5.0 } else { 10.0 };
         wanted = 0.8 * wanted + 0.2 * (wanted + 80e3 * round_trips).min(2.0 * wanted);
-        assert!((rate(&law) - wanted).abs() < 1.0 + turn as f64, "{turn}: {} {wanted}", rate(&law));
+        assert!(
+            (rate(&algorithm) - wanted).abs() < 1.0 + turn as f64,
+            "{turn}: {} {wanted}",
+            rate(&algorithm)
+        );
     }
 }

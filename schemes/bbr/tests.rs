@@ -9,7 +9,7 @@ use crate::shared::testing::{Bench, SEGMENT, setup};
 /// A connection and what it has delivered.
 struct Path {
     bench: Bench,
-    law: Bbr,
+    controller: Bbr,
     total: u64,
     /// What the next acknowledgement says.
     next: Delivery,
@@ -31,12 +31,12 @@ impl Path {
             in_flight: SEGMENT * 199,
             recovering: false,
         };
-        Self { bench, law: control(&draft(), &setup(10)), total: 0, next }
+        Self { bench, controller: control(&draft(), &setup(10)), total: 0, next }
     }
 
     /// With the defaults, which are not the draft's.
     fn by_default() -> Self {
-        Self { law: control(&Params::default(), &setup(10)), ..Self::new() }
+        Self { controller: control(&Params::default(), &setup(10)), ..Self::new() }
     }
 
     /// An acknowledgement of a segment that left when `when_sent` bytes had been delivered.
@@ -44,7 +44,7 @@ impl Path {
         self.total += self.next.bytes.as_u64();
         let (total, total_when_sent) = (Bytes::new(self.total), Bytes::new(when_sent));
         let delivery = Delivery { total, total_when_sent, ..self.next };
-        self.law.on_delivery(&delivery, &mut self.bench.cx());
+        self.controller.on_delivery(&delivery, &mut self.bench.cx());
     }
 
     /// An acknowledgement that begins a round.
@@ -70,11 +70,11 @@ impl Path {
     }
 
     fn pacing_mbps(&self) -> f64 {
-        self.law.allowance().rate.as_bps_f64() / 1e6
+        self.controller.allowance().rate.as_bps_f64() / 1e6
     }
 
     fn window(&self) -> u64 {
-        self.law.allowance().window.as_u64()
+        self.controller.allowance().window.as_u64()
     }
 
     /// To ProbeBW, with a full window.
@@ -83,10 +83,10 @@ impl Path {
         for _ in 0..4 {
             path.round();
         }
-        assert_eq!(path.law.state(), State::Drain);
+        assert_eq!(path.controller.state(), State::Drain);
         path.in_flight(100_000);
         path.round();
-        assert_eq!(path.law.state(), State::ProbeBw);
+        assert_eq!(path.controller.state(), State::ProbeBw);
         path.next.bytes = SEGMENT * 400;
         path.round();
         path.next.bytes = SEGMENT;
@@ -100,7 +100,7 @@ impl Path {
         self.wait(101);
         self.in_flight(200_000);
         self.ack();
-        self.law.pacing_gain()
+        self.controller.pacing_gain()
     }
 
     /// To the phase with this gain, not counting the present one.
@@ -123,7 +123,7 @@ fn close(a: f64, b: f64) {
 #[test]
 fn startup_paces_with_its_gain() {
     let mut path = Path::new();
-    assert_eq!(path.law.state(), State::Startup);
+    assert_eq!(path.controller.state(), State::Startup);
     close(path.pacing_mbps(), 2.885 * 10.0 * 8e3 / 1e-3 / 1e6);
     path.rate(100);
     path.round();
@@ -141,7 +141,7 @@ fn startup_paces_with_its_gain() {
 #[test]
 fn the_rate_of_packets_is_that_of_payload_and_headers() {
     let setup = Setup { header: Bytes::new(40), ..setup(10) };
-    let mut path = Path { law: control(&draft(), &setup), ..Path::new() };
+    let mut path = Path { controller: control(&draft(), &setup), ..Path::new() };
     path.round();
     close(path.pacing_mbps(), 2.885 * 10.0 * 1.04);
 }
@@ -158,7 +158,7 @@ fn by_default_it_paces_one_per_cent_below_the_rate() {
     path.round();
     close(path.pacing_mbps(), 0.99 * 28.85);
     // the window is that of the rate itself
-    assert_eq!(path.law.btlbw(), 10e6);
+    assert_eq!(path.controller.btlbw(), 10e6);
 }
 
 /// LINUX, bbr_update_min_rtt: samples that are equal to RTprop do not keep it from going out of date, so that a probe comes ten seconds after the
@@ -171,17 +171,17 @@ fn an_equal_round_trip_time_renews_nothing_by_default() {
         }
         path.in_flight(100_000);
         path.round();
-        assert_eq!(path.law.state(), State::ProbeBw);
+        assert_eq!(path.controller.state(), State::ProbeBw);
         // the same 100 ms every second for eleven seconds
         for _ in 0..11 {
             path.wait(1000);
             path.round();
         }
-        assert_eq!(path.law.state(), expected);
+        assert_eq!(path.controller.state(), expected);
         // a lower one renews it in either
         path.next.rtt = Some(Duration::from_millis(99));
         path.round();
-        assert_eq!(path.law.rtprop(), Some(Duration::from_millis(99)));
+        assert_eq!(path.controller.rtprop(), Some(Duration::from_millis(99)));
     }
 }
 
@@ -203,14 +203,14 @@ fn the_pipe_is_full_after_three_rounds_without_growth() {
     for kbps in [8_000, 10_000, 12_400, 12_400] {
         path.rate(kbps);
         path.round();
-        assert_eq!(path.law.state(), State::Startup);
+        assert_eq!(path.controller.state(), State::Startup);
         for _ in 0..5 {
             path.ack();
         }
     }
-    assert_eq!(path.law.state(), State::Startup);
+    assert_eq!(path.controller.state(), State::Startup);
     path.round();
-    assert_eq!(path.law.state(), State::Drain);
+    assert_eq!(path.controller.state(), State::Drain);
     // the inverse gain for the rate, the same for the window
     close(path.pacing_mbps(), 12.4 / 2.885);
 }
@@ -224,7 +224,7 @@ fn a_sender_that_lacks_data_does_not_fill_the_pipe() {
     for _ in 0..10 {
         path.round();
     }
-    assert_eq!(path.law.state(), State::Startup);
+    assert_eq!(path.controller.state(), State::Startup);
 }
 
 /// §4.3.3: until what is in flight is the product, 125 000 bytes, and three quanta of two segments at 3.5 Mbit/s.
@@ -236,17 +236,17 @@ fn drain_ends_when_the_queue_is_gone() {
     }
     path.in_flight(131_001);
     path.ack();
-    assert_eq!(path.law.state(), State::Drain);
+    assert_eq!(path.controller.state(), State::Drain);
     path.in_flight(131_000);
     path.ack();
-    assert_eq!(path.law.state(), State::ProbeBw);
+    assert_eq!(path.controller.state(), State::ProbeBw);
 }
 
 /// §4.3.4.1: 5/4, 3/4 and six times 1; it begins anywhere but at 3/4 (§4.3.4.2).
 #[test]
 fn a_cycle_has_eight_phases() {
     let mut path = Path::probing_bandwidth();
-    assert!(path.law.pacing_gain() != 0.75);
+    assert!(path.controller.pacing_gain() != 0.75);
     path.until_gain(1.25);
     close(path.pacing_mbps(), 12.5);
     let gains: Vec<f64> = (0..8).map(|_| path.next_phase()).collect();
@@ -261,7 +261,7 @@ fn the_first_phase_is_any_but_the_second() {
     for _ in 0..200 {
         // phases to the next 5/4 tell where it began
         let mut phases = 0;
-        while path.law.pacing_gain() != 1.25 {
+        while path.controller.pacing_gain() != 1.25 {
             path.next_phase();
             phases += 1;
         }
@@ -290,10 +290,10 @@ fn a_phase_lasts_for_a_round_trip() {
     }
     path.wait(100);
     path.ack();
-    assert_eq!(path.law.pacing_gain(), 1.0);
+    assert_eq!(path.controller.pacing_gain(), 1.0);
     path.wait(1);
     path.ack();
-    assert_eq!(path.law.pacing_gain(), 1.25);
+    assert_eq!(path.controller.pacing_gain(), 1.25);
 }
 
 /// §4.3.4.1: until a loss, or until 5/4 of the product is in flight: 156 250 bytes and three quanta of two segments.
@@ -305,16 +305,16 @@ fn the_first_phase_lasts_until_the_pipe_is_overfull_or_loses() {
         path.in_flight(162_249);
         path.wait(500);
         path.ack();
-        assert_eq!(path.law.pacing_gain(), 1.25);
+        assert_eq!(path.controller.pacing_gain(), 1.25);
         if lost {
             let event =
                 Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 160, first: false };
-            path.law.on_congestion(&event, &mut path.bench.cx());
+            path.controller.on_congestion(&event, &mut path.bench.cx());
         } else {
             path.in_flight(162_250);
         }
         path.ack();
-        assert_eq!(path.law.pacing_gain(), 0.75);
+        assert_eq!(path.controller.pacing_gain(), 0.75);
     }
 }
 
@@ -325,10 +325,10 @@ fn the_second_phase_ends_early_when_the_queue_is_gone() {
     path.until_gain(0.75);
     path.in_flight(131_001);
     path.ack();
-    assert_eq!(path.law.pacing_gain(), 0.75);
+    assert_eq!(path.controller.pacing_gain(), 0.75);
     path.in_flight(131_000);
     path.ack();
-    assert_eq!(path.law.pacing_gain(), 1.0);
+    assert_eq!(path.controller.pacing_gain(), 1.0);
 }
 
 /// §4.1.1.2: a sample of 20 Mbit/s counts for ten rounds.
@@ -340,16 +340,16 @@ fn the_rate_is_the_maximum_of_ten_rounds() {
     path.rate(9_000);
     for _ in 0..10 {
         path.round();
-        close(path.law.btlbw(), 20e6);
+        close(path.controller.btlbw(), 20e6);
     }
     path.round();
-    close(path.law.btlbw(), 9e6);
+    close(path.controller.btlbw(), 9e6);
     // acknowledgements are no rounds
     path.rate(8_000);
     for _ in 0..100 {
         path.ack();
     }
-    close(path.law.btlbw(), 9e6);
+    close(path.controller.btlbw(), 9e6);
 }
 
 /// §4.1.1.4: samples of a sender that lacks data count only where they are greater.
@@ -362,10 +362,10 @@ fn samples_of_a_sender_that_lacks_data_count_only_upwards() {
     for _ in 0..20 {
         path.round();
     }
-    close(path.law.btlbw(), 10e6);
+    close(path.controller.btlbw(), 10e6);
     path.rate(11_000);
     path.round();
-    close(path.law.btlbw(), 11e6);
+    close(path.controller.btlbw(), 11e6);
 }
 
 /// §4.3.5: when no round-trip time came as low for ten seconds: four segments, for 200 ms from when no more are in flight and for a
@@ -376,24 +376,27 @@ fn the_round_trip_time_is_probed_for_every_ten_seconds() {
     path.next.rtt = Some(Duration::from_millis(120));
     path.wait(10_000);
     path.round();
-    assert_eq!((path.law.state(), path.law.rtprop()), (State::ProbeBw, Some(Duration::from_millis(100))));
+    assert_eq!(
+        (path.controller.state(), path.controller.rtprop()),
+        (State::ProbeBw, Some(Duration::from_millis(100)))
+    );
     let before = path.window();
     path.wait(1);
     path.round();
-    assert_eq!((path.law.state(), path.window()), (State::ProbeRtt, 4000));
+    assert_eq!((path.controller.state(), path.window()), (State::ProbeRtt, 4000));
     // the old one is out of date, the one that expired it counts
-    assert_eq!(path.law.rtprop(), Some(Duration::from_millis(120)));
+    assert_eq!(path.controller.rtprop(), Some(Duration::from_millis(120)));
     path.wait(120);
     path.in_flight(4000);
     path.next.rtt = Some(Duration::from_millis(101));
     path.round();
-    assert_eq!(path.law.rtprop(), Some(Duration::from_millis(101)));
+    assert_eq!(path.controller.rtprop(), Some(Duration::from_millis(101)));
     path.wait(200);
     path.round();
-    assert_eq!(path.law.state(), State::ProbeRtt);
+    assert_eq!(path.controller.state(), State::ProbeRtt);
     path.wait(1);
     path.ack();
-    assert_eq!(path.law.state(), State::ProbeBw);
+    assert_eq!(path.controller.state(), State::ProbeBw);
     // 2 · 126 250 and three quanta are the same but for the round-trip time
     assert!(path.window() >= before.min(252_500), "{} after {before}", path.window());
 }
@@ -408,9 +411,9 @@ fn the_probe_lasts_for_a_round_at_least() {
     path.round();
     path.wait(250);
     path.ack();
-    assert_eq!(path.law.state(), State::ProbeRtt);
+    assert_eq!(path.controller.state(), State::ProbeRtt);
     path.round();
-    assert_eq!(path.law.state(), State::ProbeBw);
+    assert_eq!(path.controller.state(), State::ProbeBw);
 }
 
 /// §4.3.5: what little is sent meanwhile does not lower the rate.
@@ -421,12 +424,12 @@ fn samples_of_a_probe_do_not_lower_the_rate() {
     path.next.rtt = Some(Duration::from_millis(120));
     path.in_flight(4000);
     path.round();
-    assert_eq!(path.law.state(), State::ProbeRtt);
+    assert_eq!(path.controller.state(), State::ProbeRtt);
     path.rate(300);
     for _ in 0..20 {
         path.ack_of(path.total);
     }
-    close(path.law.btlbw(), 10e6);
+    close(path.controller.btlbw(), 10e6);
 }
 
 /// §4.3.5: a silence is probe enough, even when it was longer than ten seconds.
@@ -434,14 +437,14 @@ fn samples_of_a_probe_do_not_lower_the_rate() {
 fn there_is_no_probe_after_a_silence() {
     let mut path = Path::probing_bandwidth();
     path.wait(20_000);
-    path.law.on_idle(Duration::from_secs(20), &mut path.bench.cx());
+    path.controller.on_idle(Duration::from_secs(20), &mut path.bench.cx());
     // exactly at the rate of the bottleneck
     close(path.pacing_mbps(), 10.0);
     let sent = Sent { bytes: SEGMENT, in_flight: SEGMENT, again: false, app_limited: true };
-    path.law.on_sent(&sent, &mut path.bench.cx());
+    path.controller.on_sent(&sent, &mut path.bench.cx());
     path.next.rtt = Some(Duration::from_millis(120));
     path.round();
-    assert_eq!(path.law.state(), State::ProbeBw);
+    assert_eq!(path.controller.state(), State::ProbeBw);
 }
 
 /// §4.2.3.4: in the first round of a recovery as much is sent as is delivered; then losses are taken off; in the end the window is what it was.
@@ -450,7 +453,7 @@ fn a_recovery_conserves_packets_and_then_restores_the_window() {
     let mut path = Path::probing_bandwidth();
     let before = path.window();
     let loss = |first| Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 200, first };
-    path.law.on_congestion(&loss(true), &mut path.bench.cx());
+    path.controller.on_congestion(&loss(true), &mut path.bench.cx());
     path.next.recovering = true;
     path.in_flight(150_000);
     path.ack();
@@ -460,7 +463,7 @@ fn a_recovery_conserves_packets_and_then_restores_the_window() {
     path.ack();
     assert_eq!(path.window(), 156_000);
     // one round later it grows as ever, less what is lost
-    path.law.on_congestion(&loss(false), &mut path.bench.cx());
+    path.controller.on_congestion(&loss(false), &mut path.bench.cx());
     path.round();
     assert_eq!(path.window(), 156_000);
     path.ack();
@@ -477,7 +480,7 @@ fn a_timeout_leaves_one_segment_for_a_moment() {
     let before = path.window();
     let event =
         Congestion { cause: Cause::Timeout, bytes: SEGMENT * 200, in_flight: SEGMENT * 200, first: true };
-    path.law.on_congestion(&event, &mut path.bench.cx());
+    path.controller.on_congestion(&event, &mut path.bench.cx());
     assert_eq!(path.window(), 1000);
     path.next.recovering = true;
     path.in_flight(1000);
@@ -494,11 +497,11 @@ fn an_undone_recovery_restores_the_window() {
     let mut path = Path::probing_bandwidth();
     let before = path.window();
     let event = Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 200, first: true };
-    path.law.on_congestion(&event, &mut path.bench.cx());
+    path.controller.on_congestion(&event, &mut path.bench.cx());
     path.next.recovering = true;
     path.in_flight(50_000);
     path.ack();
     assert_eq!(path.window(), 51_000);
-    path.law.on_spurious(&mut path.bench.cx());
+    path.controller.on_spurious(&mut path.bench.cx());
     assert_eq!(path.window(), before);
 }

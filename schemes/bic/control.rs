@@ -55,7 +55,7 @@ pub(super) struct State {
 }
 
 impl Bic {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).max(Segments(1.0)).0;
         let state = State {
@@ -68,7 +68,7 @@ impl Bic {
             step: 0.0,
             goal: 0.0,
         };
-        let mut law = Self {
+        let mut controller = Self {
             segment: setup.segment,
             allowed: Bytes::ZERO,
             initial,
@@ -79,8 +79,8 @@ impl Bic {
             state,
             before: None,
         };
-        law.set(initial);
-        law
+        controller.set(initial);
+        controller
     }
 
     /// The window W, in segments.

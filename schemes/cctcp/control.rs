@@ -1,7 +1,7 @@
 //! At the consumers: Reno's window for each source of Data.
 
 use contract::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Label, Setup, SourceLaw, WindowLaw,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Label, Setup, SourceWindows, WindowUpdate,
 };
 use units::{Bytes, Duration, Segments};
 
@@ -44,7 +44,7 @@ pub struct Cctcp {
 struct Windowed {
     /// The word of its node; 0 before the first Data, and where forwarders write none.
     node: u64,
-    law: Classic<Reno>,
+    controller: Classic<Reno>,
     /// Its smoothed round-trip time; zero before the first.
     rtt: Duration,
 }
@@ -67,7 +67,7 @@ struct Reno {
     beta: f64,
 }
 
-impl WindowLaw for Reno {
+impl WindowUpdate for Reno {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, _ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         // cwnd += 1/cwnd                                                            [RFC5681 §3.1, eq. 3]
@@ -81,14 +81,14 @@ impl WindowLaw for Reno {
 }
 
 impl Cctcp {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let fresh = Classic::new(Reno { beta: params.beta }, setup);
         Self {
             limit: params.sources as usize,
             unpredicted: params.unpredicted,
             // the first segments are charged to the source of the first Data, whichever it is
-            sources: vec![Windowed { node: 0, law: fresh.clone(), rtt: Duration::ZERO }],
+            sources: vec![Windowed { node: 0, controller: fresh.clone(), rtt: Duration::ZERO }],
             fresh,
             latest: 0,
             newest: 0,
@@ -113,17 +113,17 @@ impl Cctcp {
             return 0;
         }
         if self.sources.len() < self.limit {
-            self.sources.push(Windowed { node, law: self.fresh.clone(), rtt: Duration::ZERO });
+            self.sources.push(Windowed { node, controller: self.fresh.clone(), rtt: Duration::ZERO });
         }
         self.sources.len() as u32 - 1
     }
 
-    fn law(&mut self, source: u32) -> &mut Classic<Reno> {
-        &mut self.sources[source as usize].law
+    fn controller(&mut self, source: u32) -> &mut Classic<Reno> {
+        &mut self.sources[source as usize].controller
     }
 }
 
-impl SourceLaw for Cctcp {
+impl SourceWindows for Cctcp {
     fn expect(&mut self, segment: u64) -> u32 {
         self.newest = segment;
         let known = &mut self.predictions[segment as usize % REMEMBERED];
@@ -158,18 +158,18 @@ impl SourceLaw for Cctcp {
 
     fn label(&self, segment: u64) -> Label {
         // our choice: the first segment that will be requested when the Data have come: those that are wanted already, and a window of all sources
-        let window: u64 = self.sources.iter().map(|source| source.law.window().0 as u64).sum();
+        let window: u64 = self.sources.iter().map(|source| source.controller.window().0 as u64).sum();
         let lead = self.newest.saturating_sub(segment) + window;
         Label([lead.min(FARTHEST) << 32, 0, 0, 0])
     }
 
     fn window(&self, source: u32) -> Bytes {
-        self.sources[source as usize].law.allowance().window
+        self.sources[source as usize].controller.allowance().window
     }
 
     fn on_ack(&mut self, source: u32, ack: &Ack, cx: &mut Cx<'_>) {
         self.right += 1;
-        self.law(source).on_ack(ack, cx);
+        self.controller(source).on_ack(ack, cx);
         self.sources[source as usize].rtt = ack.rtt_smoothed;
         if cx.probing() {
             cx.probe("sources", self.sources.len() as f64);
@@ -184,27 +184,27 @@ impl SourceLaw for Cctcp {
         }
         // our choice: a timeout is the only sign of loss, after which cwnd = 1             [RFC5681 §3.1]
         let cause = if event.cause == Cause::Loss { Cause::Timeout } else { event.cause };
-        self.law(source).on_congestion(&Congestion { cause, ..*event }, cx);
+        self.controller(source).on_congestion(&Congestion { cause, ..*event }, cx);
     }
 }
 
-/// As a law with one window, of transports that do not say which segment an event is about: all is about the source of the latest Data.
+/// As a controller with one window, of transports that do not say which segment an event is about: all is about the source of the latest Data.
 impl CongestionControl for Cctcp {
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        SourceLaw::on_ack(self, self.latest, ack, cx);
+        SourceWindows::on_ack(self, self.latest, ack, cx);
     }
 
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-        SourceLaw::on_congestion(self, self.latest, event, cx);
+        SourceWindows::on_congestion(self, self.latest, event, cx);
     }
 
     /// The sum of the windows.
     fn allowance(&self) -> Allowance {
-        let sum = self.sources.iter().map(|source| source.law.allowance().window.as_u64()).sum();
+        let sum = self.sources.iter().map(|source| source.controller.allowance().window.as_u64()).sum();
         Allowance::window(Bytes::new(sum))
     }
 
-    fn by_source(&mut self) -> Option<&mut dyn SourceLaw> {
+    fn by_source(&mut self) -> Option<&mut dyn SourceWindows> {
         Some(self)
     }
 }

@@ -1,6 +1,6 @@
 //! At the links: the node that answers an Interest, and those that its Data pass, write where the anticipated Data would come from.
 
-use contract::{Crossing, Header, LinkCx, LinkLaw, Name, NodeId, Packet, Return};
+use contract::{Crossing, Header, LinkAlgorithm, LinkCx, Name, NodeId, Packet, Return};
 
 use super::Params;
 
@@ -40,7 +40,7 @@ impl Prediction {
     }
 }
 
-impl LinkLaw for Prediction {
+impl LinkAlgorithm for Prediction {
     fn on_data_in(&mut self, data: &mut Packet, _way: &Return, cx: &mut dyn LinkCx) {
         let Header::Data(answer) = data.header else { return };
         let first = data.label.0[0];

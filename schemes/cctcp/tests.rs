@@ -1,7 +1,8 @@
 //! One test per rule of the reconstruction.
 
 use contract::{
-    Cause, Congestion, CongestionControl, Crossing, FaceId, Label, LinkLaw, Name, NameId, NodeId, SourceLaw,
+    Cause, Congestion, CongestionControl, Crossing, FaceId, Label, LinkAlgorithm, Name, NameId, NodeId,
+    SourceWindows,
 };
 use units::{Bytes, Duration, Rate};
 
@@ -37,8 +38,8 @@ fn answered(stored: &[u64], from: FaceId) -> [u64; 4] {
 
 /// What a node on the path makes of it.
 fn passed(label: [u64; 4], stored: &[u64]) -> [u64; 4] {
-    let mut law = link(&Params::default(), &setup(1));
-    node(stored).data_with(&mut law, name(10), UP, DOWN, |packet| packet.label = Label(label)).label.0
+    let mut controller = link(&Params::default(), &setup(1));
+    node(stored).data_with(&mut controller, name(10), UP, DOWN, |packet| packet.label = Label(label)).label.0
 }
 
 #[test]
@@ -67,103 +68,107 @@ fn data_without_a_source_are_left_alone() {
 
 #[test]
 fn nothing_is_predicted_where_nothing_is_anticipated() {
-    let mut law = link(&Params { anticipated: 0, ..Params::default() }, &setup(1));
+    let mut controller = link(&Params { anticipated: 0, ..Params::default() }, &setup(1));
     let mut packet = data(name(10));
     packet.source.node = NodeId(4);
     let way = Crossing { from: HERE, to: DOWN, note: 0, asked: Label([20 << 32, 0, 0, 0]) };
-    law.on_data_out(&mut packet, &way, &mut node(&[30]));
+    controller.on_data_out(&mut packet, &way, &mut node(&[30]));
     assert_eq!(packet.label.0, [20 << 32 | 5, 0, 0, 0]);
 }
 
-fn law(params: Params) -> (Bench, Cctcp) {
+fn controller(params: Params) -> (Bench, Cctcp) {
     (Bench::new(), control(&params, &setup(4)))
 }
 
 /// Data of `segment` from a node that predict where the three from `segment` + `lead` on come from.
-fn hear(law: &mut Cctcp, segment: u64, node: u64, lead: u64, predicted: [u64; 3]) -> u32 {
+fn hear(controller: &mut Cctcp, segment: u64, node: u64, lead: u64, predicted: [u64; 3]) -> u32 {
     let [one, two, three] = predicted;
-    law.identify(segment, &Label([lead << 32 | node, one, two, three]))
+    controller.identify(segment, &Label([lead << 32 | node, one, two, three]))
 }
 
 /// [SCP13]: predictions before a request; each holds for one request.
 #[test]
 fn a_segment_is_charged_to_its_predicted_source() {
-    let (_, mut law) = law(Params { unpredicted: Unpredicted::Latest, ..Params::default() });
-    assert_eq!(law.expect(0), 0);
+    let (_, mut controller) = controller(Params { unpredicted: Unpredicted::Latest, ..Params::default() });
+    assert_eq!(controller.expect(0), 0);
     // the first source is the one that the first segments were charged to
-    assert_eq!(hear(&mut law, 0, 5, 20, [8, 5, 0]), 0);
-    assert_eq!(law.sources(), 2);
-    assert_eq!([20, 21, 22].map(|segment| law.expect(segment)), [1, 0, 0]);
-    assert_eq!(hear(&mut law, 1, 8, 20, [0; 3]), 1);
-    assert_eq!([20, 21].map(|segment| law.expect(segment)), [1, 1], "no prediction: the latest source");
+    assert_eq!(hear(&mut controller, 0, 5, 20, [8, 5, 0]), 0);
+    assert_eq!(controller.sources(), 2);
+    assert_eq!([20, 21, 22].map(|segment| controller.expect(segment)), [1, 0, 0]);
+    assert_eq!(hear(&mut controller, 1, 8, 20, [0; 3]), 1);
+    assert_eq!(
+        [20, 21].map(|segment| controller.expect(segment)),
+        [1, 1],
+        "no prediction: the latest source"
+    );
 }
 
 /// Round-trip times of 200 ms at source 0, and of 20 ms at source 1.
 #[test]
 fn without_a_prediction_the_farthest_source_is_charged() {
-    let (mut bench, mut law) = law(Params::default());
+    let (mut bench, mut controller) = controller(Params::default());
     for (node, rtt_ms) in [(5, 200), (8, 20)] {
         bench.rtt = Duration::from_millis(rtt_ms);
-        let source = hear(&mut law, 0, node, 0, [0; 3]);
-        let ack = bench.an_ack(&law);
-        SourceLaw::on_ack(&mut law, source, &ack, &mut bench.cx());
+        let source = hear(&mut controller, 0, node, 0, [0; 3]);
+        let ack = bench.an_ack(&controller);
+        SourceWindows::on_ack(&mut controller, source, &ack, &mut bench.cx());
     }
-    assert_eq!(law.expect(50), 0);
+    assert_eq!(controller.expect(50), 0);
 }
 
 /// [RFC5681 §3.1]: slow start from 4; after a timeout cwnd = 1 and ssthresh = 3, and from there on 1/cwnd. The other source keeps its 4.
 #[test]
 fn each_source_has_reno_s_window() {
-    let (mut bench, mut law) = law(Params::default());
-    assert_eq!((hear(&mut law, 0, 5, 0, [0; 3]), hear(&mut law, 1, 8, 0, [0; 3])), (0, 1));
-    let windows = |law: &Cctcp| [0, 1].map(|source| law.window(source).as_u64());
-    let ack = bench.an_ack(&law);
-    let mut acks = |law: &mut Cctcp, count: u32| {
-        (0..count).for_each(|_| SourceLaw::on_ack(law, 0, &ack, &mut bench.cx()));
+    let (mut bench, mut controller) = controller(Params::default());
+    assert_eq!((hear(&mut controller, 0, 5, 0, [0; 3]), hear(&mut controller, 1, 8, 0, [0; 3])), (0, 1));
+    let windows = |controller: &Cctcp| [0, 1].map(|source| controller.window(source).as_u64());
+    let ack = bench.an_ack(&controller);
+    let mut acks = |controller: &mut Cctcp, count: u32| {
+        (0..count).for_each(|_| SourceWindows::on_ack(controller, 0, &ack, &mut bench.cx()));
     };
-    acks(&mut law, 2);
-    assert_eq!(windows(&law), [6000, 4000]);
+    acks(&mut controller, 2);
+    assert_eq!(windows(&controller), [6000, 4000]);
     let mut bench = Bench::new();
-    let mut event = |law: &mut Cctcp, cause, first| {
+    let mut event = |controller: &mut Cctcp, cause, first| {
         let event = Congestion { cause, bytes: SEGMENT, in_flight: Bytes::ZERO, first };
-        SourceLaw::on_congestion(law, 0, &event, &mut bench.cx());
-        windows(law)
+        SourceWindows::on_congestion(controller, 0, &event, &mut bench.cx());
+        windows(controller)
     };
-    assert_eq!(event(&mut law, Cause::Mark, true), [6000, 4000]);
-    assert_eq!(event(&mut law, Cause::Loss, false), [6000, 4000], "of an episode that was heard of");
-    assert_eq!(event(&mut law, Cause::Loss, true), [1000, 4000]);
-    acks(&mut law, 2);
-    assert_eq!(windows(&law), [3000, 4000]);
-    acks(&mut law, 3);
+    assert_eq!(event(&mut controller, Cause::Mark, true), [6000, 4000]);
+    assert_eq!(event(&mut controller, Cause::Loss, false), [6000, 4000], "of an episode that was heard of");
+    assert_eq!(event(&mut controller, Cause::Loss, true), [1000, 4000]);
+    acks(&mut controller, 2);
+    assert_eq!(windows(&controller), [3000, 4000]);
+    acks(&mut controller, 3);
     // 3 + 1/3 + 1/3.33 + 1/3.63 = 3.908
-    assert_eq!(windows(&law), [3908, 4000]);
-    assert_eq!(law.allowance().window, Bytes::new(7908));
+    assert_eq!(windows(&controller), [3908, 4000]);
+    assert_eq!(controller.allowance().window, Bytes::new(7908));
 }
 
 /// Segments up to 25 are wanted, and the windows are 4 and 4: the Data of 20 say where 33, 34 and 35 come from.
 #[test]
 fn an_interest_anticipates_what_will_be_wanted_when_its_data_have_come() {
-    let (_, mut law) = law(Params::default());
-    hear(&mut law, 0, 5, 0, [0; 3]);
-    hear(&mut law, 1, 8, 0, [0; 3]);
-    law.expect(25);
-    assert_eq!(law.label(20), Label([13 << 32, 0, 0, 0]));
+    let (_, mut controller) = controller(Params::default());
+    hear(&mut controller, 0, 5, 0, [0; 3]);
+    hear(&mut controller, 1, 8, 0, [0; 3]);
+    controller.expect(25);
+    assert_eq!(controller.label(20), Label([13 << 32, 0, 0, 0]));
     // as far as predictions are remembered
-    law.expect(1_000_000);
-    assert_eq!(law.label(20), Label([2048 << 32, 0, 0, 0]));
+    controller.expect(1_000_000);
+    assert_eq!(controller.label(20), Label([2048 << 32, 0, 0, 0]));
 }
 
 #[test]
 fn sources_beyond_the_bound_share_the_last_window() {
-    let (_, mut law) = law(Params { sources: 2, ..Params::default() });
-    assert_eq!([5, 8, 9, 8, 5].map(|node| hear(&mut law, 0, node, 0, [0; 3])), [0, 1, 1, 1, 0]);
-    assert_eq!(law.sources(), 2);
+    let (_, mut controller) = controller(Params { sources: 2, ..Params::default() });
+    assert_eq!([5, 8, 9, 8, 5].map(|node| hear(&mut controller, 0, node, 0, [0; 3])), [0, 1, 1, 1, 0]);
+    assert_eq!(controller.sources(), 2);
 }
 
 /// Without the part in forwarders there is one source.
 #[test]
 fn without_labels_all_data_are_of_one_source() {
-    let (_, mut law) = law(Params::default());
-    assert_eq!([0, 1, 2].map(|segment| law.identify(segment, &Label::default())), [0; 3]);
-    assert_eq!((law.sources(), law.expect(3)), (1, 0));
+    let (_, mut controller) = controller(Params::default());
+    assert_eq!([0, 1, 2].map(|segment| controller.identify(segment, &Label::default())), [0; 3]);
+    assert_eq!((controller.sources(), controller.expect(3)), (1, 0));
 }

@@ -9,19 +9,19 @@ use crate::shared::Gradual;
 /// A consumer's window [ZHANG14: receiver Interest control].
 #[derive(Clone, Debug)]
 pub struct Control {
-    law: Gradual,
+    controller: Gradual,
     keep: f64,
 }
 
 impl Control {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        Self { law: Gradual::new(setup), keep: params.beta }
+        Self { controller: Gradual::new(setup), keep: params.beta }
     }
 
     /// The window W, in segments.
     pub const fn window(&self) -> Segments {
-        self.law.window()
+        self.controller.window()
     }
 }
 
@@ -31,21 +31,21 @@ impl CongestionControl for Control {
         // consumer: AIMD                                                                  [MA24 Table 1]
         // our choice: slow start, then +1/W; W ← W/2 with marked Data, once per window
         let keep = self.keep;
-        self.law.on_ack(ack, || keep);
+        self.controller.on_ack(ack, || keep);
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
         // our choice: a timeout halves as a mark does
-        self.law.on_congestion(event, self.keep);
+        self.controller.on_congestion(event, self.keep);
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance::window(self.law.allowed())
+        Allowance::window(self.controller.allowed())
     }
 
     fn ssthresh(&self) -> Bytes {
-        self.law.ssthresh()
+        self.controller.ssthresh()
     }
 }

@@ -1,7 +1,8 @@
 //! CHoPCoP at links: random early marking of Data, and fair-share Interest shaping while a queue of Data is long.
 
 use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, Packet, PortView, Setup, TransitCx,
+    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, Setup,
+    TransitCx,
 };
 use units::{Duration, Time};
 
@@ -113,7 +114,7 @@ impl Hops {
     }
 }
 
-impl LinkLaw for Hops {
+impl LinkAlgorithm for Hops {
     fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
         // Data for an endpoint on the node have no queue
@@ -174,7 +175,13 @@ impl LinkLaw for Hops {
 
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
         let (count, now) = (self.lines.len(), cx.now());
-        self.wake = serve_due(self, count, now, |law, at| law.lines[at].at, |law, at| law.serve(at, cx));
+        self.wake = serve_due(
+            self,
+            count,
+            now,
+            |algorithm, at| algorithm.lines[at].at,
+            |algorithm, at| algorithm.serve(at, cx),
+        );
         self.show(cx);
     }
 

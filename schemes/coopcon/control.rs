@@ -9,20 +9,20 @@ use crate::shared::Gradual;
 /// A consumer's window.
 #[derive(Clone, Debug)]
 pub struct Control {
-    law: Gradual,
+    controller: Gradual,
     light: f64,
     heavy: f64,
 }
 
 impl Control {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        Self { law: Gradual::new(setup), light: params.light, heavy: params.heavy }
+        Self { controller: Gradual::new(setup), light: params.light, heavy: params.heavy }
     }
 
     /// The window W, in segments.
     pub const fn window(&self) -> Segments {
-        self.law.window()
+        self.controller.window()
     }
 }
 
@@ -31,20 +31,20 @@ impl CongestionControl for Control {
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
         // our choice: ssthresh = W ← 0.9·W or 0.5·W, by the level of the mark
         let (light, heavy) = (self.light, self.heavy);
-        self.law.on_ack(ack, || if ack.label.0[0] >= 2 { heavy } else { light });
+        self.controller.on_ack(ack, || if ack.label.0[0] >= 2 { heavy } else { light });
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        self.law.on_congestion(event, self.heavy);
+        self.controller.on_congestion(event, self.heavy);
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance::window(self.law.allowed())
+        Allowance::window(self.controller.allowed())
     }
 
     fn ssthresh(&self) -> Bytes {
-        self.law.ssthresh()
+        self.controller.ssthresh()
     }
 }

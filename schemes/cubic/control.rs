@@ -1,6 +1,6 @@
 //! CUBIC's window. Windows are in segments, times in seconds, as in the RFC.
 
-use contract::{Ack, Cause, Cut, Cx, WindowLaw};
+use contract::{Ack, Cause, Cut, Cx, WindowUpdate};
 use units::{Segments, Time, math};
 
 use super::Params;
@@ -27,7 +27,7 @@ contract::choice! {
     }
 }
 
-/// The law CUBIC with its Reno-friendly region.
+/// CUBIC with its Reno-friendly region.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     c: f64,
@@ -57,7 +57,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params) -> Self {
         Self {
             c: params.c,
@@ -115,7 +115,7 @@ impl Cubic {
     }
 }
 
-impl WindowLaw for Cubic {
+impl WindowUpdate for Cubic {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments {
         let (w, now) = (window.0, cx.now());

@@ -6,13 +6,13 @@ use units::Duration;
 use super::{Control, Params, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
-fn law(initial: u64, words: &[(&str, ParamValue)]) -> (Bench, Control) {
+fn controller(initial: u64, words: &[(&str, ParamValue)]) -> (Bench, Control) {
     let list: Vec<_> = words.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     (Bench::new(), control(&Params::with(&list).expect("they are parameters"), &setup(initial)))
 }
 
 fn linux(initial: u64) -> (Bench, Control) {
-    law(
+    controller(
         initial,
         &[("variant", "linux".into()), ("beta", (717.0 / 1024.0).into()), ("c", (410.0 / 1024.0).into())],
     )
@@ -20,18 +20,18 @@ fn linux(initial: u64) -> (Bench, Control) {
 
 /// In slow start until the window is `window`, then a loss.
 fn after_a_loss(initial: u64) -> (Bench, Control) {
-    let (mut bench, mut law) = linux(initial);
-    bench.congestion(&mut law, Cause::Loss);
-    (bench, law)
+    let (mut bench, mut controller) = linux(initial);
+    bench.congestion(&mut controller, Cause::Loss);
+    (bench, controller)
 }
 
 /// Two segments at once, as a delayed acknowledgement does.
-fn pair(bench: &Bench, law: &Control) -> Ack {
-    Ack { bytes: SEGMENT * 2, packets: 2, ..bench.an_ack(law) }
+fn pair(bench: &Bench, controller: &Control) -> Ack {
+    Ack { bytes: SEGMENT * 2, packets: 2, ..bench.an_ack(controller) }
 }
 
-fn window(law: &Control) -> f64 {
-    law.window().0
+fn window(controller: &Control) -> f64 {
+    controller.window().0
 }
 
 /// Slow start counts segments: a delayed acknowledgement adds two.
@@ -146,7 +146,7 @@ fn on_short_paths_it_follows_reno() {
 /// The growing delay ends slow start: with 100 ms an eighth is 12.5 ms, and nine samples of a round are above that.
 #[test]
 fn a_growing_delay_ends_slow_start() {
-    let (mut bench, mut cubic) = law(20, &[("hystart", "linux".into())]);
+    let (mut bench, mut cubic) = controller(20, &[("hystart", "linux".into())]);
     bench.ack(&mut cubic);
     // spaced, so that there are no trains
     let give = |bench: &mut Bench, cubic: &mut Control, rtt_ms: u64, round_ended: bool| {
@@ -174,7 +174,7 @@ fn a_growing_delay_ends_slow_start() {
 /// Below 16 segments nothing is looked for.
 #[test]
 fn small_windows_are_left_to_slow_start() {
-    let (mut bench, mut cubic) = law(2, &[("hystart", "linux".into())]);
+    let (mut bench, mut cubic) = controller(2, &[("hystart", "linux".into())]);
     bench.ack(&mut cubic);
     bench.rtt = Duration::from_millis(200);
     for _ in 0..12 {
@@ -188,7 +188,7 @@ fn small_windows_are_left_to_slow_start() {
 #[test]
 fn a_train_of_half_a_round_trip_ends_slow_start() {
     for (gap, ended) in [(1, true), (3, false)] {
-        let (mut bench, mut cubic) = law(100, &[("hystart", "linux".into())]);
+        let (mut bench, mut cubic) = controller(100, &[("hystart", "linux".into())]);
         for n in 0..60 {
             bench.now += Duration::from_millis(gap);
             let ack = Ack { round_ended: n == 0, ..bench.an_ack(&cubic) };
@@ -204,7 +204,7 @@ fn a_train_of_half_a_round_trip_ends_slow_start() {
 /// RFC 9406 §4.2: five rounds at a quarter of the growth, then congestion avoidance.
 #[test]
 fn hystart_plus_slows_down_for_five_rounds() {
-    let (mut bench, mut cubic) = law(10, &[("hystart", "plus".into())]);
+    let (mut bench, mut cubic) = controller(10, &[("hystart", "plus".into())]);
     let round = |bench: &mut Bench, cubic: &mut Control, rtt_ms: u64| {
         bench.rtt = Duration::from_millis(rtt_ms);
         for n in 0..10 {
@@ -228,7 +228,7 @@ fn hystart_plus_slows_down_for_five_rounds() {
 /// RFC 9406 §4.2: a delay that falls below the one that alarmed calls it off.
 #[test]
 fn hystart_plus_goes_on_when_the_delay_falls() {
-    let (mut bench, mut cubic) = law(10, &[("hystart", "plus".into())]);
+    let (mut bench, mut cubic) = controller(10, &[("hystart", "plus".into())]);
     for rtt_ms in [100, 113, 112, 112] {
         bench.rtt = Duration::from_millis(rtt_ms);
         for n in 0..10 {

@@ -26,10 +26,10 @@ pub struct Control {
 }
 
 impl Control {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).0.max(1.0);
-        let mut law = Self {
+        let mut controller = Self {
             segment: setup.segment,
             allowed: Bytes::ZERO,
             c: params.c,
@@ -43,8 +43,8 @@ impl Control {
             last: 0.0,
             cut_at: Time::ZERO,
         };
-        law.set(initial);
-        law
+        controller.set(initial);
+        controller
     }
 
     /// The window W, in segments.

@@ -8,10 +8,10 @@ use crate::shared::forwarders::{LinkBench, data, faces};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 /// In slow start, with a window of `window` segments; it began with 2.
-fn law(params: Params, window: u64) -> (Bench, Control) {
-    let (mut bench, mut law) = (Bench::new(), control(&params, &setup(2)));
-    (2..window).for_each(|_| bench.ack(&mut law));
-    (bench, law)
+fn controller(params: Params, window: u64) -> (Bench, Control) {
+    let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(2)));
+    (2..window).for_each(|_| bench.ack(&mut controller));
+    (bench, controller)
 }
 
 fn close(a: f64, b: f64) {
@@ -22,11 +22,11 @@ fn close(a: f64, b: f64) {
 #[test]
 fn a_cut_keeps_seven_tenths_whatever_called_for_it() {
     for cause in [Cause::Loss, Cause::Mark, Cause::Timeout, Cause::Refused] {
-        let (mut bench, mut law) = law(Params::default(), 100);
-        assert_eq!(law.window().0, 100.0);
-        bench.congestion(&mut law, cause);
-        close(law.window().0, 70.0);
-        assert_eq!(law.ssthresh(), Bytes::new(70_000));
+        let (mut bench, mut controller) = controller(Params::default(), 100);
+        assert_eq!(controller.window().0, 100.0);
+        bench.congestion(&mut controller, cause);
+        close(controller.window().0, 70.0);
+        assert_eq!(controller.ssthresh(), Bytes::new(70_000));
     }
 }
 
@@ -35,15 +35,15 @@ fn a_cut_keeps_seven_tenths_whatever_called_for_it() {
 /// 75.294, behind the cubic's 0.4·(1 − 4.217163)³ + 100 = 86.6808.
 #[test]
 fn the_window_aimed_for_is_the_greater_of_cubic_and_reno() {
-    let (mut bench, mut law) = law(Params::default(), 100);
-    bench.congestion(&mut law, Cause::Loss);
+    let (mut bench, mut controller) = controller(Params::default(), 100);
+    bench.congestion(&mut controller, Cause::Loss);
     let k = math::cbrt(75.0);
     for (t, cubic) in [(0.0, 70.0), (k, 100.0), (2.0 * k, 130.0)] {
-        close(law.aim(t, 1e9), cubic);
+        close(controller.aim(t, 1e9), cubic);
     }
-    close(law.aim(1.0, 0.01), 70.0 + 9.0 / 17.0 * 100.0);
-    assert!((law.aim(1.0, 0.1) - 86.6808).abs() < 1e-3, "{}", law.aim(1.0, 0.1));
-    let (mut bench, mut alone) = self::law(Params { reno_friendly: false, ..Params::default() }, 100);
+    close(controller.aim(1.0, 0.01), 70.0 + 9.0 / 17.0 * 100.0);
+    assert!((controller.aim(1.0, 0.1) - 86.6808).abs() < 1e-3, "{}", controller.aim(1.0, 0.1));
+    let (mut bench, mut alone) = self::controller(Params { reno_friendly: false, ..Params::default() }, 100);
     bench.congestion(&mut alone, Cause::Loss);
     close(alone.aim(0.0, 0.001), 70.0);
 }
@@ -52,27 +52,27 @@ fn the_window_aimed_for_is_the_greater_of_cubic_and_reno() {
 /// the cut nothing is added, and nothing is ever taken away.
 #[test]
 fn the_window_goes_a_part_of_the_way_with_each_data() {
-    let (mut bench, mut law) = law(Params::default(), 100);
-    bench.congestion(&mut law, Cause::Loss);
-    bench.ack(&mut law);
-    close(law.window().0, 70.0);
+    let (mut bench, mut controller) = controller(Params::default(), 100);
+    bench.congestion(&mut controller, Cause::Loss);
+    bench.ack(&mut controller);
+    close(controller.window().0, 70.0);
     bench.now += Duration::from_secs(1);
-    bench.ack(&mut law);
-    assert!((law.window().0 - (70.0 + 16.6808 / 70.0)).abs() < 1e-4, "{:?}", law.window());
+    bench.ack(&mut controller);
+    assert!((controller.window().0 - (70.0 + 16.6808 / 70.0)).abs() < 1e-4, "{:?}", controller.window());
 }
 
 /// [NDNTOOLS]: a second mark of the same window changes nothing, up or down.
 #[test]
 fn a_window_of_data_has_one_cut() {
-    let (mut bench, mut law) = law(Params::default(), 100);
+    let (mut bench, mut controller) = controller(Params::default(), 100);
     for (first, window) in [(true, 70.0), (false, 70.0)] {
         let event = Congestion { cause: Cause::Mark, bytes: SEGMENT, in_flight: SEGMENT * 70, first };
-        law.on_congestion(&event, &mut bench.cx());
-        let mut ack = bench.an_ack(&law);
+        controller.on_congestion(&event, &mut bench.cx());
+        let mut ack = bench.an_ack(&controller);
         ack.marked = true;
         bench.now += Duration::from_secs(1);
-        bench.give(&mut law, &ack);
-        close(law.window().0, window);
+        bench.give(&mut controller, &ack);
+        close(controller.window().0, window);
     }
 }
 
@@ -80,24 +80,24 @@ fn a_window_of_data_has_one_cut() {
 #[test]
 fn fast_convergence_aims_lower() {
     for (fast_convergence, plateau) in [(true, 59.5), (false, 70.0)] {
-        let (mut bench, mut law) =
-            law(Params { fast_convergence, reno_friendly: false, ..Params::default() }, 100);
-        bench.congestion(&mut law, Cause::Loss);
-        bench.congestion(&mut law, Cause::Loss);
-        close(law.window().0, 49.0);
+        let (mut bench, mut controller) =
+            controller(Params { fast_convergence, reno_friendly: false, ..Params::default() }, 100);
+        bench.congestion(&mut controller, Cause::Loss);
+        bench.congestion(&mut controller, Cause::Loss);
+        close(controller.window().0, 49.0);
         let k = math::cbrt(plateau * 0.3 / 0.4);
-        close(law.aim(k, 0.0), plateau);
+        close(controller.aim(k, 0.0), plateau);
     }
 }
 
 /// [NDNTOOLS]: the threshold is never below the initial window.
 #[test]
 fn the_initial_window_is_kept() {
-    let (mut bench, mut law) = law(Params::default(), 2);
+    let (mut bench, mut controller) = controller(Params::default(), 2);
     for _ in 0..5 {
-        bench.congestion(&mut law, Cause::Loss);
+        bench.congestion(&mut controller, Cause::Loss);
     }
-    close(law.window().0, 2.0);
+    close(controller.window().0, 2.0);
 }
 
 /// [SCHNEIDER]: Data that waited above 5 ms for 100 ms make one mark.
@@ -105,15 +105,15 @@ fn the_initial_window_is_kept() {
 fn links_mark_as_pcon_does() {
     let mut gate = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
     let setup = Setup { segment: Bytes::new(1100), header: Bytes::ZERO, initial_window: Bytes::ZERO };
-    let mut law = link(&Params::default(), &setup);
+    let mut controller = link(&Params::default(), &setup);
     let (near, far) = (FaceId(0), FaceId(1));
     gate.link(far).busy = true;
     gate.link(far).backlog.packets = 10;
     let name = |segment| Name { prefix: NameId(1), segment };
     let mut marks = 0;
     for segment in 0..200 {
-        gate.dequeue(&mut law, &mut data(name(segment)), far, Duration::from_millis(6));
-        marks += u32::from(gate.data(&mut law, name(segment), near, far).ecn == Ecn::Marked);
+        gate.dequeue(&mut controller, &mut data(name(segment)), far, Duration::from_millis(6));
+        marks += u32::from(gate.data(&mut controller, name(segment), near, far).ecn == Ecn::Marked);
         gate.now += Duration::from_millis(1);
     }
     assert_eq!(marks, 1, "the second comes 110 ms after the first");

@@ -1,6 +1,8 @@
 //! Explicit rates at links: one rate for all flows whose Data leave on a link, updated once per interval, and written into these Data.
 
-use contract::{Admission, Crossing, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, Return, TransitCx};
+use contract::{
+    Admission, Crossing, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, Return, TransitCx,
+};
 use units::{Duration, Rate, Time};
 
 use super::Params;
@@ -118,7 +120,7 @@ fn smooth(mean: &mut f64, sample: f64, gain: f64) {
     *mean = if *mean == 0.0 { sample } else { *mean + gain * (sample - *mean) };
 }
 
-impl LinkLaw for Offers {
+impl LinkAlgorithm for Offers {
     fn on_start(&mut self, cx: &mut dyn LinkCx) {
         for face in 0..cx.faces() {
             let Some(port) = cx.face(FaceId(face)).link else { break };

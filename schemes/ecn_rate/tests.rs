@@ -1,6 +1,6 @@
 //! One test per rule of the reconstruction. Links take 10 Mbit/s, Data have 1000 bytes.
 
-use contract::{CongestionControl, Crossing, FaceId, FibEntry, Label, LinkLaw, Name, NameId};
+use contract::{CongestionControl, Crossing, FaceId, FibEntry, Label, LinkAlgorithm, Name, NameId};
 use units::{Bytes, Duration, Rate};
 
 use super::link::{Facts, Rule};
@@ -22,9 +22,9 @@ fn name(segment: u64) -> Name {
 
 fn node() -> (LinkBench, Offers) {
     let mut node = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
-    let mut law = link(&Params::default(), &setup(1));
-    law.on_start(&mut node);
-    (node, law)
+    let mut controller = link(&Params::default(), &setup(1));
+    controller.on_start(&mut node);
+    (node, controller)
 }
 
 fn close(a: f64, b: f64) {
@@ -56,27 +56,27 @@ fn the_rate_stays_within_bounds() {
 /// Without traffic R goes from C/2 by 1.04 per interval: 5.2, 5.408. Then 5000 bytes in 10 ms, 4 Mbit/s: a factor of 1 + 0.1·0.4·(9.5 − 4)/9.5.
 #[test]
 fn a_link_measures_data_per_interval() {
-    let (mut node, mut law) = node();
-    close(law.rate(DOWN), 5e6);
+    let (mut node, mut controller) = node();
+    close(controller.rate(DOWN), 5e6);
     for expected in [5.2e6, 5.408e6] {
-        let next = law.wake();
-        node.run(&mut law, next);
-        close(law.rate(DOWN), expected);
+        let next = controller.wake();
+        node.run(&mut controller, next);
+        close(controller.rate(DOWN), expected);
     }
     for segment in 0..5 {
-        node.data(&mut law, name(segment), UP, DOWN);
+        node.data(&mut controller, name(segment), UP, DOWN);
     }
-    let next = law.wake();
-    node.run(&mut law, next);
-    close(law.rate(DOWN), 5.408e6 * (1.0 + 0.04 * 5.5 / 9.5));
+    let next = controller.wake();
+    node.run(&mut controller, next);
+    close(controller.rate(DOWN), 5.408e6 * (1.0 + 0.04 * 5.5 / 9.5));
 }
 
 /// [KATO §2]: the consumer has the minimum of the rates that all routers report.
 #[test]
 fn data_carry_the_minimum_of_their_path() {
-    let (mut node, mut law) = node();
+    let (mut node, mut controller) = node();
     for (before, after) in [(None, 5_000_000), (Some(3_000_000), 3_000_000), (Some(8_000_000), 5_000_000)] {
-        let data = node.data_with(&mut law, name(0), UP, DOWN, |data| {
+        let data = node.data_with(&mut controller, name(0), UP, DOWN, |data| {
             if let Some(bps) = before {
                 offer::stamp(&mut data.label, Rate::from_bps(bps));
             }
@@ -88,43 +88,43 @@ fn data_carry_the_minimum_of_their_path() {
 /// Our choice: the node of a consumer tells its round-trip time, and routers take the mean: 0.2 s at first, then 0.2 + 0.02·(0.1 − 0.2) = 0.198 s.
 #[test]
 fn interests_tell_the_round_trip_time() {
-    let (mut node, mut law) = node();
-    let asked = |node: &mut LinkBench, law: &mut Offers, segment| {
+    let (mut node, mut controller) = node();
+    let asked = |node: &mut LinkBench, controller: &mut Offers, segment| {
         let mut packet = interest(name(segment), 1);
-        law.on_interest(
+        controller.on_interest(
             &mut packet,
             &mut Crossing { from: HERE, to: UP, note: 0, asked: Label::default() },
             node,
         );
         packet.label.0[0]
     };
-    assert_eq!(asked(&mut node, &mut law, 0), 0, "nothing is known yet");
-    node.interest(&mut law, name(1), HERE, UP);
+    assert_eq!(asked(&mut node, &mut controller, 0), 0, "nothing is known yet");
+    node.interest(&mut controller, name(1), HERE, UP);
     node.now += Duration::from_millis(7);
-    node.data(&mut law, name(1), UP, HERE);
-    assert_eq!(asked(&mut node, &mut law, 2), 7_000_000);
+    node.data(&mut controller, name(1), UP, HERE);
+    assert_eq!(asked(&mut node, &mut controller, 2), 7_000_000);
     // an idle router: the rate grows by 0.4·T/d
-    let (mut router, mut law) = self::node();
+    let (mut router, mut controller) = self::node();
     for millis in [200, 100] {
         let mut packet = interest(name(0), 1);
         packet.label.0[0] = millis * 1_000_000;
-        law.on_interest_in(&packet, DOWN, &mut router);
+        controller.on_interest_in(&packet, DOWN, &mut router);
     }
-    let next = law.wake();
-    router.run(&mut law, next);
-    close(law.rate(DOWN), 5e6 * (1.0 + 0.4 * 0.01 / 0.198));
+    let next = controller.wake();
+    router.run(&mut controller, next);
+    close(controller.rate(DOWN), 5e6 * (1.0 + 0.4 * 0.01 / 0.198));
 }
 
 #[test]
 fn a_consumer_asks_at_the_rate_that_data_offer() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(1)));
-    assert_eq!(law.allowance().rate, Rate::from_mbps(1));
-    let mut ack = bench.an_ack(&law);
+    let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &setup(1)));
+    assert_eq!(controller.allowance().rate, Rate::from_mbps(1));
+    let mut ack = bench.an_ack(&controller);
     for (word, rate) in [(3_000_000, 3), (0, 3), (5_000_000, 5)] {
         ack.label = Label([word, 0, 0, 0]);
-        bench.give(&mut law, &ack);
-        assert_eq!(law.allowance().rate, Rate::from_mbps(rate));
-        assert_eq!(law.allowance().window, Bytes::UNLIMITED);
+        bench.give(&mut controller, &ack);
+        assert_eq!(controller.allowance().rate, Rate::from_mbps(rate));
+        assert_eq!(controller.allowance().window, Bytes::UNLIMITED);
     }
 }
 
@@ -132,18 +132,18 @@ fn a_consumer_asks_at_the_rate_that_data_offer() {
 #[test]
 fn interests_take_the_hop_that_offers_more() {
     let mut node = StrategyBench::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
-    let mut law: Choice = strategy(&Params::default(), &setup(1));
+    let mut controller: Choice = strategy(&Params::default(), &setup(1));
     let mut segment = 0;
-    let mut bring = |node: &mut StrategyBench, law: &mut Choice, from: FaceId, bps: u64| {
+    let mut bring = |node: &mut StrategyBench, controller: &mut Choice, from: FaceId, bps: u64| {
         segment += 1;
-        let pending = node.interest(law, segment, FaceId(2));
-        node.data_with(law, pending, from, |data| offer::stamp(&mut data.label, Rate::from_bps(bps)));
+        let pending = node.interest(controller, segment, FaceId(2));
+        node.data_with(controller, pending, from, |data| offer::stamp(&mut data.label, Rate::from_bps(bps)));
         let hops = node.hops.clone();
-        law.split().shares(&FibEntry { prefix: NameId(1), index: 0, hops: &hops }, node).to_vec()
+        controller.split().shares(&FibEntry { prefix: NameId(1), index: 0, hops: &hops }, node).to_vec()
     };
     let (near, far) = (FaceId(0), FaceId(1));
-    assert_eq!(bring(&mut node, &mut law, near, 2_000_000), [0.99, 0.01]);
-    assert_eq!(bring(&mut node, &mut law, far, 3_000_000), [0.01, 0.99]);
-    assert_eq!(bring(&mut node, &mut law, near, 3_000_000), [0.99, 0.01], "of equals the cheapest");
-    assert_eq!(bring(&mut node, &mut law, near, 1_000_000), [0.01, 0.99]);
+    assert_eq!(bring(&mut node, &mut controller, near, 2_000_000), [0.99, 0.01]);
+    assert_eq!(bring(&mut node, &mut controller, far, 3_000_000), [0.01, 0.99]);
+    assert_eq!(bring(&mut node, &mut controller, near, 3_000_000), [0.99, 0.01], "of equals the cheapest");
+    assert_eq!(bring(&mut node, &mut controller, near, 1_000_000), [0.01, 0.99]);
 }

@@ -16,13 +16,13 @@ pub struct Control {
 }
 
 impl Control {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).0;
         let (step, keep) = (params.step, params.beta);
-        let mut law = Self { segment: setup.segment, allowed: Bytes::ZERO, window: 1.0, step, keep };
-        law.set(initial);
-        law
+        let mut controller = Self { segment: setup.segment, allowed: Bytes::ZERO, window: 1.0, step, keep };
+        controller.set(initial);
+        controller
     }
 
     /// The window W.

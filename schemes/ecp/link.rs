@@ -1,7 +1,8 @@
 //! ECP at links: Interests leave at the rate at which their Data can return, and the level of their queue is written into Data.
 
 use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, Packet, Return, Setup,
+    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, Return,
+    Setup,
 };
 use units::{Duration, Time};
 
@@ -99,7 +100,7 @@ impl Queue {
     }
 }
 
-impl LinkLaw for Levels {
+impl LinkAlgorithm for Levels {
     fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         let (face, now, lane, gain) = (way.to, cx.now(), LaneId(way.to.0), self.gain);
         let waits = cx.lane(lane).packets;
@@ -149,8 +150,8 @@ impl LinkLaw for Levels {
             self,
             count,
             now,
-            |law, at| law.queues[at].deadline(),
-            |law, at| law.serve(FaceId(at), cx),
+            |algorithm, at| algorithm.queues[at].deadline(),
+            |algorithm, at| algorithm.serve(FaceId(at), cx),
         );
         self.show(cx);
     }

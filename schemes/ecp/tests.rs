@@ -1,8 +1,8 @@
 //! One test per rule of the reconstruction. Links take 10 Mbit/s, Data have 1000 bytes: an Interest leaves every 0.8 ms.
 
 use contract::{
-    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, Label, LaneId, LinkLaw, NackReason, Name,
-    NameId,
+    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, Label, LaneId, LinkAlgorithm, NackReason,
+    Name, NameId,
 };
 use units::{Duration, Rate, Time};
 
@@ -23,28 +23,28 @@ fn node(params: &Params) -> (LinkBench, Levels) {
 
 /// So many Interests come at once; the level that the Data of each brings.
 fn levels(params: &Params, count: u64) -> Vec<u64> {
-    let (mut node, mut law) = node(params);
+    let (mut node, mut controller) = node(params);
     for segment in 0..count {
-        node.interest(&mut law, name(segment), DOWN, UP);
+        node.interest(&mut controller, name(segment), DOWN, UP);
     }
-    node.run(&mut law, node.now + Duration::from_millis(count));
-    (0..count).map(|segment| node.data(&mut law, name(segment), UP, DOWN).label.0[0]).collect()
+    node.run(&mut controller, node.now + Duration::from_millis(count));
+    (0..count).map(|segment| node.data(&mut controller, name(segment), UP, DOWN).label.0[0]).collect()
 }
 
 /// Four Interests come at once: the first goes, the others 0.8 ms apart.
 #[test]
 fn interests_leave_at_the_rate_of_their_data() {
-    let (mut node, mut law) = node(&Params::default());
+    let (mut node, mut controller) = node(&Params::default());
     let begun = node.now;
     let admissions: Vec<Admission> =
-        (0..4).map(|segment| node.interest(&mut law, name(segment), DOWN, UP)).collect();
+        (0..4).map(|segment| node.interest(&mut controller, name(segment), DOWN, UP)).collect();
     let held = Admission::Hold(LaneId(0));
     assert_eq!(admissions, [Admission::Pass, held, held, held]);
-    node.run(&mut law, begun + Duration::from_millis(3));
+    node.run(&mut controller, begun + Duration::from_millis(3));
     let at = |micros| begun + Duration::from_micros(micros);
     let gone = [(800, 1), (1600, 2), (2400, 3)].map(|(t, segment)| Outcome::Released(at(t), name(segment)));
     assert_eq!(node.outcomes, gone);
-    assert_eq!(law.wake(), Time::NEVER);
+    assert_eq!(controller.wake(), Time::NEVER);
 }
 
 /// With a gain of 1 the mean is the queue. Interest n of a burst meets n − 1 that wait: from the 22nd on 20 of 100, busy; from the 62nd on 60,
@@ -71,11 +71,11 @@ fn the_mean_lags_behind_a_burst() {
 #[test]
 fn levels_combine_by_maximum_along_the_path() {
     for (before, after) in [(0, 1), (1, 1), (2, 2)] {
-        let (mut node, mut law) = node(&Params { weight: 1.0, ..Params::default() });
+        let (mut node, mut controller) = node(&Params { weight: 1.0, ..Params::default() });
         for segment in 0..30 {
-            node.interest(&mut law, name(segment), DOWN, UP);
+            node.interest(&mut controller, name(segment), DOWN, UP);
         }
-        let seen = node.data_with(&mut law, name(29), UP, DOWN, |data| data.label.0[0] = before);
+        let seen = node.data_with(&mut controller, name(29), UP, DOWN, |data| data.label.0[0] = before);
         assert_eq!(seen.label.0[0], after);
         assert_eq!(seen.ecn == Ecn::Marked, after == 2);
     }
@@ -83,46 +83,50 @@ fn levels_combine_by_maximum_along_the_path() {
 
 #[test]
 fn a_full_queue_refuses() {
-    let (mut node, mut law) = node(&Params { queue_limit: 3, ..Params::default() });
+    let (mut node, mut controller) = node(&Params { queue_limit: 3, ..Params::default() });
     let admissions: Vec<Admission> =
-        (0..6).map(|segment| node.interest(&mut law, name(segment), DOWN, UP)).collect();
+        (0..6).map(|segment| node.interest(&mut controller, name(segment), DOWN, UP)).collect();
     assert_eq!(admissions[1..4], [Admission::Hold(LaneId(0)); 3]);
     assert_eq!(admissions[4..], [Admission::Refuse(NackReason::Congestion); 2]);
 }
 
-fn brings(bench: &mut Bench, law: &mut Control, level: u64, first: bool) -> f64 {
+fn brings(bench: &mut Bench, controller: &mut Control, level: u64, first: bool) -> f64 {
     if level == 2 {
-        let event =
-            Congestion { cause: Cause::Mark, bytes: SEGMENT, in_flight: law.allowance().window, first };
-        law.on_congestion(&event, &mut bench.cx());
+        let event = Congestion {
+            cause: Cause::Mark,
+            bytes: SEGMENT,
+            in_flight: controller.allowance().window,
+            first,
+        };
+        controller.on_congestion(&event, &mut bench.cx());
     }
-    let mut ack = bench.an_ack(law);
+    let mut ack = bench.an_ack(controller);
     (ack.label, ack.marked) = (Label([level, 0, 0, 0]), level == 2);
-    bench.give(law, &ack);
-    law.window().0
+    bench.give(controller, &ack);
+    controller.window().0
 }
 
 /// [MA24 §2.1]: MIAIMD. From 8: free 9, busy 9 + 1/9, congested half of that, once a window.
 #[test]
 fn a_consumer_takes_its_step_by_the_level() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(8)));
-    assert_eq!(brings(&mut bench, &mut law, 0, false), 9.0);
-    let busy = brings(&mut bench, &mut law, 1, false);
+    let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &setup(8)));
+    assert_eq!(brings(&mut bench, &mut controller, 0, false), 9.0);
+    let busy = brings(&mut bench, &mut controller, 1, false);
     assert!((busy - (9.0 + 1.0 / 9.0)).abs() < 1e-12);
-    assert_eq!(brings(&mut bench, &mut law, 2, true), busy / 2.0);
-    assert_eq!(brings(&mut bench, &mut law, 2, false), busy / 2.0);
+    assert_eq!(brings(&mut bench, &mut controller, 2, true), busy / 2.0);
+    assert_eq!(brings(&mut bench, &mut controller, 2, false), busy / 2.0);
     // a round of free Data doubles the window: 4 and a half holds 4
-    bench.round(&mut law);
-    assert_eq!(law.window().0, busy / 2.0 + 4.0);
+    bench.round(&mut controller);
+    assert_eq!(controller.window().0, busy / 2.0 + 4.0);
 }
 
 #[test]
 fn a_loss_and_a_refusal_halve_and_one_segment_stays() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(8)));
+    let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &setup(8)));
     for (cause, window) in
         [(Cause::Refused, 4.0), (Cause::Loss, 2.0), (Cause::Timeout, 1.0), (Cause::Timeout, 1.0)]
     {
-        bench.congestion(&mut law, cause);
-        assert_eq!(law.window().0, window);
+        bench.congestion(&mut controller, cause);
+        assert_eq!(controller.window().0, window);
     }
 }

@@ -9,19 +9,19 @@ use crate::shared::Gradual;
 /// A consumer's window.
 #[derive(Clone, Debug)]
 pub struct Control {
-    law: Gradual,
+    controller: Gradual,
     loss: f64,
 }
 
 impl Control {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        Self { law: Gradual::new(setup), loss: params.loss }
+        Self { controller: Gradual::new(setup), loss: params.loss }
     }
 
     /// The window W, in segments.
     pub const fn window(&self) -> Segments {
-        self.law.window()
+        self.controller.window()
     }
 }
 
@@ -31,20 +31,20 @@ impl CongestionControl for Control {
         // the step depends on the level of congestion                                     [MA24]
         // our choice: ssthresh = W ← (1 − cut)·W
         let cut = f64::from_bits(ack.label.0[0]);
-        self.law.on_ack(ack, || 1.0 - if cut > 0.0 { cut.min(1.0) } else { 0.0 });
+        self.controller.on_ack(ack, || 1.0 - if cut > 0.0 { cut.min(1.0) } else { 0.0 });
     }
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        self.law.on_congestion(event, self.loss);
+        self.controller.on_congestion(event, self.loss);
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance::window(self.law.allowed())
+        Allowance::window(self.controller.allowed())
     }
 
     fn ssthresh(&self) -> Bytes {
-        self.law.ssthresh()
+        self.controller.ssthresh()
     }
 }

@@ -1,7 +1,8 @@
 //! FleCom at links: measures the trend of the queueing delay, writes reductions into Data, and shapes Interests with a single next hop.
 
 use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, Packet, PortView, Return, TransitCx,
+    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, Packet, PortView, Return,
+    TransitCx,
 };
 use units::{Duration, Time};
 
@@ -103,7 +104,7 @@ impl Trends {
     }
 }
 
-impl LinkLaw for Trends {
+impl LinkAlgorithm for Trends {
     fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         // multipath forwarding or Interest shaping                                        [LI23B]
         // our choice: routers shape; the node of a consumer leaves it to the window

@@ -1,8 +1,8 @@
 //! One test per rule of the reconstruction.
 
 use contract::{
-    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, FibEntry, Label, LaneId, LinkLaw, Name,
-    NameId, Packet, Setup,
+    Admission, Cause, Congestion, CongestionControl, Ecn, FaceId, FibEntry, Label, LaneId, LinkAlgorithm,
+    Name, NameId, Packet, Setup,
 };
 use units::{Bytes, Duration, Rate};
 
@@ -92,18 +92,18 @@ fn gate(hops: u32) -> (LinkBench, Trends) {
 
 #[test]
 fn the_next_data_that_leaves_carries_the_maximum_cut() {
-    let (mut gate, mut law) = gate(2);
+    let (mut gate, mut controller) = gate(2);
     let (mut asks, mut first, mut second) = (interest(name(1), 1), data(name(2)), data(name(3)));
-    gate.dequeue(&mut law, &mut asks, FAR, ms(10));
-    assert!(law.trend(FAR).cut > 0.0, "an Interest is looked at and carries nothing");
-    gate.dequeue(&mut law, &mut first, FAR, ms(10));
-    gate.dequeue(&mut law, &mut second, FAR, ms(10));
+    gate.dequeue(&mut controller, &mut asks, FAR, ms(10));
+    assert!(controller.trend(FAR).cut > 0.0, "an Interest is looked at and carries nothing");
+    gate.dequeue(&mut controller, &mut first, FAR, ms(10));
+    gate.dequeue(&mut controller, &mut second, FAR, ms(10));
     assert_eq!([asks.ecn, first.ecn, second.ecn], [Ecn::Capable, Ecn::Marked, Ecn::Capable]);
     near(cut_of(&first), 0.1);
     gate.now += ms(60);
     let mut carries = data(name(4));
     (carries.ecn, carries.label) = (Ecn::Marked, Label([0.3_f64.to_bits(), 0, 0, 0]));
-    gate.dequeue(&mut law, &mut carries, FAR, ms(20));
+    gate.dequeue(&mut controller, &mut carries, FAR, ms(20));
     near(cut_of(&carries), 0.3);
 }
 
@@ -114,25 +114,27 @@ fn cut(value: f64) -> impl FnOnce(&mut Packet) {
 /// 100 Data in a second, and a cut of a tenth: one Interest each 11.1 ms, for 120 ms.
 #[test]
 fn interests_with_one_way_are_shaped_after_a_cut() {
-    let (mut gate, mut law) = gate(1);
+    let (mut gate, mut controller) = gate(1);
     for segment in 0..100 {
-        gate.data(&mut law, name(segment), FAR, NEAR);
+        gate.data(&mut controller, name(segment), FAR, NEAR);
         gate.now += ms(10);
     }
-    assert_eq!(gate.interest(&mut law, name(200), NEAR, FAR), Admission::Pass);
-    gate.data_with(&mut law, name(200), FAR, NEAR, cut(0.1));
+    assert_eq!(gate.interest(&mut controller, name(200), NEAR, FAR), Admission::Pass);
+    gate.data_with(&mut controller, name(200), FAR, NEAR, cut(0.1));
     let begun = gate.now;
-    let ask = |gate: &mut LinkBench, law: &mut Trends, segment| gate.interest(law, name(segment), NEAR, FAR);
-    assert_eq!(ask(&mut gate, &mut law, 300), Admission::Pass);
+    let ask = |gate: &mut LinkBench, controller: &mut Trends, segment| {
+        gate.interest(controller, name(segment), NEAR, FAR)
+    };
+    assert_eq!(ask(&mut gate, &mut controller, 300), Admission::Pass);
     for segment in 301..320 {
-        assert_eq!(ask(&mut gate, &mut law, segment), Admission::Hold(LaneId(1)));
+        assert_eq!(ask(&mut gate, &mut controller, segment), Admission::Hold(LaneId(1)));
     }
     assert_eq!(
-        gate.interest(&mut law, name(999), CONSUMER, FAR),
+        gate.interest(&mut controller, name(999), CONSUMER, FAR),
         Admission::Pass,
         "a consumer's own node does not shape"
     );
-    gate.run(&mut law, begun + ms(119));
+    gate.run(&mut controller, begun + ms(119));
     let times: Vec<f64> = gate
         .outcomes
         .iter()
@@ -144,21 +146,21 @@ fn interests_with_one_way_are_shaped_after_a_cut() {
     assert_eq!(times.len(), 10, "{times:?}");
     // 101 Data in a second: 9.9 ms/0.9
     assert!((times[0] - 11.0).abs() < 0.2 && (times[9] - 110.0).abs() < 2.0, "{times:?}");
-    gate.run(&mut law, begun + ms(121));
+    gate.run(&mut controller, begun + ms(121));
     assert_eq!(gate.held(), 0, "when it ends the rest goes");
-    assert_eq!(ask(&mut gate, &mut law, 400), Admission::Pass);
-    assert_eq!(ask(&mut gate, &mut law, 401), Admission::Pass);
-    assert!(law.wake() > gate.now);
+    assert_eq!(ask(&mut gate, &mut controller, 400), Admission::Pass);
+    assert_eq!(ask(&mut gate, &mut controller, 401), Admission::Pass);
+    assert!(controller.wake() > gate.now);
 }
 
 #[test]
 fn interests_with_another_way_are_not_shaped() {
-    let (mut gate, mut law) = gate(2);
-    gate.data(&mut law, name(1), FAR, NEAR);
+    let (mut gate, mut controller) = gate(2);
+    gate.data(&mut controller, name(1), FAR, NEAR);
     gate.now += ms(10);
-    gate.data_with(&mut law, name(2), FAR, NEAR, cut(0.1));
+    gate.data_with(&mut controller, name(2), FAR, NEAR, cut(0.1));
     for segment in 10..20 {
-        assert_eq!(gate.interest(&mut law, name(segment), NEAR, FAR), Admission::Pass);
+        assert_eq!(gate.interest(&mut controller, name(segment), NEAR, FAR), Admission::Pass);
     }
 }
 
@@ -166,33 +168,37 @@ fn interests_with_another_way_are_not_shaped() {
 #[test]
 fn shares_move_by_the_cut() {
     let mut node = StrategyBench::new(faces(2, Rate::from_mbps(10), 1), &[10, 20]);
-    let mut law = strategy(&Params { probing: 0.0, ..Params::default() }, &SETUP);
-    let pending = node.interest(&mut law, 1, CONSUMER);
-    node.data_with(&mut law, pending, NEAR, cut(0.1));
+    let mut controller = strategy(&Params { probing: 0.0, ..Params::default() }, &SETUP);
+    let pending = node.interest(&mut controller, 1, CONSUMER);
+    node.data_with(&mut controller, pending, NEAR, cut(0.1));
     let hops = node.hops.clone();
     let fib = FibEntry { prefix: NameId(1), index: 0, hops: &hops };
-    let shares = law.split().shares(&fib, &mut node).to_vec();
+    let shares = controller.split().shares(&fib, &mut node).to_vec();
     near(shares[0], 0.97);
     near(shares[1], 0.03);
 }
 
 #[test]
 fn a_consumer_gives_way_by_the_cut_once_an_episode() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(100)));
-    let marked = |bench: &mut Bench, law: &mut super::Control, value: f64, first| {
-        let event =
-            Congestion { cause: Cause::Mark, bytes: SEGMENT, in_flight: law.allowance().window, first };
-        law.on_congestion(&event, &mut bench.cx());
-        let mut ack = bench.an_ack(law);
+    let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &setup(100)));
+    let marked = |bench: &mut Bench, controller: &mut super::Control, value: f64, first| {
+        let event = Congestion {
+            cause: Cause::Mark,
+            bytes: SEGMENT,
+            in_flight: controller.allowance().window,
+            first,
+        };
+        controller.on_congestion(&event, &mut bench.cx());
+        let mut ack = bench.an_ack(controller);
         (ack.marked, ack.label) = (true, Label([value.to_bits(), 0, 0, 0]));
-        bench.give(law, &ack);
-        law.window().0
+        bench.give(controller, &ack);
+        controller.window().0
     };
-    near(marked(&mut bench, &mut law, 0.07, true), 93.0);
-    near(marked(&mut bench, &mut law, 0.1, false), 93.0);
-    near(marked(&mut bench, &mut law, 0.1, true), 83.7);
-    bench.ack(&mut law);
-    near(law.window().0, 83.7 + 1.0 / 83.7);
-    bench.congestion(&mut law, Cause::Loss);
-    assert!((law.window().0 - 41.856).abs() < 0.001, "{}", law.window().0);
+    near(marked(&mut bench, &mut controller, 0.07, true), 93.0);
+    near(marked(&mut bench, &mut controller, 0.1, false), 93.0);
+    near(marked(&mut bench, &mut controller, 0.1, true), 83.7);
+    bench.ack(&mut controller);
+    near(controller.window().0, 83.7 + 1.0 / 83.7);
+    bench.congestion(&mut controller, Cause::Loss);
+    assert!((controller.window().0 - 41.856).abs() < 0.001, "{}", controller.window().0);
 }

@@ -1,6 +1,6 @@
 //! One test per rule of the draft, with its section; numbers are computed by hand.
 
-use contract::{Arrival, Count, EndpointId, Gap, Label, ReceiverLaw, SenderLaw, Sending};
+use contract::{Arrival, Count, EndpointId, Gap, Label, ReceiverAlgorithm, SenderAlgorithm, Sending};
 use proptest::prelude::*;
 use units::{Duration, Rate, Time};
 
@@ -8,7 +8,7 @@ use super::Params;
 use super::endpoints::{
     DataHeader, Detector, Filter, Groups, RateControl, Receiver, Report, Sender, Signal, State, Variation,
 };
-use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
+use crate::shared::stream_testing::{PACKET, StreamBench, ms, near};
 
 const SOURCE: EndpointId = EndpointId(1);
 const VIEWER: EndpointId = EndpointId(2);
@@ -238,16 +238,17 @@ fn a_rate_above_the_average_at_overuse_starts_anew() {
 
 /// A receiver that is given packets of 1000 bytes.
 struct Viewer {
-    end: LawBench,
-    law: Receiver,
+    end: StreamBench,
+    algorithm: Receiver,
     seq: u64,
 }
 
 impl Viewer {
     fn new() -> Self {
-        let mut viewer = Self { end: LawBench::new(VIEWER), law: Receiver::new(&Params::default()), seq: 0 };
-        let law = &mut viewer.law;
-        viewer.end.listen(|cx| law.on_start(cx));
+        let mut viewer =
+            Self { end: StreamBench::new(VIEWER), algorithm: Receiver::new(&Params::default()), seq: 0 };
+        let algorithm = &mut viewer.algorithm;
+        viewer.end.listen(|cx| algorithm.on_start(cx));
         viewer
     }
 
@@ -264,8 +265,8 @@ impl Viewer {
 
     fn arrives(&mut self, data: &Arrival, arrived: Time) -> Option<Report> {
         self.end.now = arrived;
-        let law = &mut self.law;
-        let said = self.end.listen(|cx| law.on_data(data, cx));
+        let algorithm = &mut self.algorithm;
+        let said = self.end.listen(|cx| algorithm.on_data(data, cx));
         assert!(said.len() <= 1);
         said.first().map(|answer| Report::decode(answer.label).expect("a report"))
     }
@@ -274,8 +275,8 @@ impl Viewer {
         self.seq += packets;
         let gap =
             Gap { first_missing: self.seq - packets, packets, before: self.data(self.seq, self.end.now) };
-        let law = &mut self.law;
-        self.end.listen(|cx| law.on_loss(&gap, cx));
+        let algorithm = &mut self.algorithm;
+        self.end.listen(|cx| algorithm.on_loss(&gap, cx));
     }
 }
 
@@ -327,102 +328,109 @@ fn data_of_another_scheme_are_ignored() {
 // ---- source
 
 /// A source that has started at 1 Mbit/s.
-fn source() -> (LawBench, Sender) {
+fn source() -> (StreamBench, Sender) {
     let params = Params { initial_rate: Rate::from_mbps(1), ..Params::default() };
-    let (mut end, mut law) = (LawBench::new(SOURCE), Sender::new(&params));
-    end.cx(|cx| law.on_start(cx));
-    (end, law)
+    let (mut end, mut algorithm) = (StreamBench::new(SOURCE), Sender::new(&params));
+    end.cx(|cx| algorithm.on_start(cx));
+    (end, algorithm)
 }
 
 /// Reports at `at_ms`, about a packet of 50 ms ago.
-fn report(end: &mut LawBench, law: &mut Sender, at_ms: u64, rate_bps: u64, received: u64, lost: u64) {
+fn report(
+    end: &mut StreamBench,
+    algorithm: &mut Sender,
+    at_ms: u64,
+    rate_bps: u64,
+    received: u64,
+    lost: u64,
+) {
     end.now = ms(at_ms);
     let report = Report { rate_bps, echo: ms(at_ms - 50), received, lost };
-    end.tell(law, VIEWER, ms(at_ms - 25), report.encode());
+    end.tell(algorithm, VIEWER, ms(at_ms - 25), report.encode());
 }
 
-fn rate(law: &Sender) -> f64 {
-    law.allowance().rate.as_bps_f64()
+fn rate(algorithm: &Sender) -> f64 {
+    algorithm.allowance().rate.as_bps_f64()
 }
 
 /// [GCC02 §6]: the lesser of the two.
 #[test]
 fn the_delay_based_rate_limits_the_source() {
-    let (mut end, mut law) = source();
-    report(&mut end, &mut law, 100, 800_000, 100, 0);
-    near(rate(&law), 800e3);
-    let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
+    let (mut end, mut algorithm) = source();
+    report(&mut end, &mut algorithm, 100, 800_000, 100, 0);
+    near(rate(&algorithm), 800e3);
+    let label = end.cx(|cx| algorithm.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     assert_eq!(DataHeader::decode(label), Some(DataHeader { rtt: Some(Duration::from_millis(50)) }));
 }
 
 /// [GCC02 §6]: below 2 % up by 5 %, up to 10 % no change, above that down by half of the loss ratio.
 #[test]
 fn the_loss_ratio_moves_the_loss_based_rate() {
-    let (mut end, mut law) = source();
+    let (mut end, mut algorithm) = source();
     let free = 10_000_000;
-    report(&mut end, &mut law, 100, free, 99, 1);
-    near(rate(&law), 1.05e6);
-    report(&mut end, &mut law, 200, free, 197, 3);
-    near(rate(&law), 1.05e6);
-    report(&mut end, &mut law, 300, free, 287, 13);
-    near(rate(&law), 1.05e6);
-    report(&mut end, &mut law, 400, free, 367, 33);
-    near(rate(&law), 1.05e6 * 0.9);
+    report(&mut end, &mut algorithm, 100, free, 99, 1);
+    near(rate(&algorithm), 1.05e6);
+    report(&mut end, &mut algorithm, 200, free, 197, 3);
+    near(rate(&algorithm), 1.05e6);
+    report(&mut end, &mut algorithm, 300, free, 287, 13);
+    near(rate(&algorithm), 1.05e6);
+    report(&mut end, &mut algorithm, 400, free, 367, 33);
+    near(rate(&algorithm), 1.05e6 * 0.9);
     assert_eq!(end.meter.count(Count::Episodes), 1);
-    report(&mut end, &mut law, 500, free, 467, 33);
-    near(rate(&law), 1.05e6 * 0.9 * 1.05);
+    report(&mut end, &mut algorithm, 500, free, 467, 33);
+    near(rate(&algorithm), 1.05e6 * 0.9 * 1.05);
 }
 
 /// Our choice: 20 packets, however many reports that takes.
 #[test]
 fn a_loss_among_few_packets_waits_for_more() {
-    let (mut end, mut law) = source();
-    report(&mut end, &mut law, 100, 10_000_000, 3, 1);
-    near(rate(&law), 1e6);
-    report(&mut end, &mut law, 200, 10_000_000, 19, 1);
-    near(rate(&law), 1e6);
-    report(&mut end, &mut law, 300, 10_000_000, 39, 1);
-    near(rate(&law), 1.05e6);
+    let (mut end, mut algorithm) = source();
+    report(&mut end, &mut algorithm, 100, 10_000_000, 3, 1);
+    near(rate(&algorithm), 1e6);
+    report(&mut end, &mut algorithm, 200, 10_000_000, 19, 1);
+    near(rate(&algorithm), 1e6);
+    report(&mut end, &mut algorithm, 300, 10_000_000, 39, 1);
+    near(rate(&algorithm), 1.05e6);
 }
 
 /// differs: a source that was limited by delay falls from what it sends.
 #[test]
 fn heavy_loss_cuts_the_rate_that_is_sent() {
-    let (mut end, mut law) = source();
+    let (mut end, mut algorithm) = source();
     for i in 1..=10 {
-        report(&mut end, &mut law, 100 * i, 500_000, 100 * i, 0);
+        report(&mut end, &mut algorithm, 100 * i, 500_000, 100 * i, 0);
     }
-    near(rate(&law), 500e3);
-    report(&mut end, &mut law, 1100, 500_000, 1060, 40);
-    near(rate(&law), 500e3 * 0.8);
+    near(rate(&algorithm), 500e3);
+    report(&mut end, &mut algorithm, 1100, 500_000, 1060, 40);
+    near(rate(&algorithm), 500e3 * 0.8);
 }
 
 /// Our choice: the draft has no timeout.
 #[test]
 fn a_second_without_a_report_halves_the_rate() {
-    let (mut end, mut law) = source();
-    report(&mut end, &mut law, 100, 1_000_000, 10, 0);
-    end.run(&mut law, ms(1099));
-    near(rate(&law), 1e6);
-    end.run(&mut law, ms(1100));
-    near(rate(&law), 500e3);
-    end.run(&mut law, ms(20_000));
-    near(rate(&law), 30e3);
+    let (mut end, mut algorithm) = source();
+    report(&mut end, &mut algorithm, 100, 1_000_000, 10, 0);
+    end.run(&mut algorithm, ms(1099));
+    near(rate(&algorithm), 1e6);
+    end.run(&mut algorithm, ms(1100));
+    near(rate(&algorithm), 500e3);
+    end.run(&mut algorithm, ms(20_000));
+    near(rate(&algorithm), 30e3);
     assert_eq!(end.meter.count(Count::Timeouts), 19);
 }
 
 #[test]
 fn a_report_that_cannot_be_is_ignored() {
-    let (mut end, mut law) = source();
-    report(&mut end, &mut law, 100, 800_000, 100, 0);
+    let (mut end, mut algorithm) = source();
+    report(&mut end, &mut algorithm, 100, 800_000, 100, 0);
     // of what was not sent yet, of less than was said before, no rate, another scheme
     let ahead = Report { rate_bps: 1, echo: ms(200), received: 200, lost: 0 };
     let less = Report { rate_bps: 1, echo: ms(60), received: 99, lost: 0 };
     let none = Report { rate_bps: 0, echo: ms(60), received: 200, lost: 0 };
     for label in [ahead.encode(), less.encode(), none.encode(), Label([1, 2, 3, 4])] {
-        end.tell(&mut law, VIEWER, ms(100), label);
+        end.tell(&mut algorithm, VIEWER, ms(100), label);
     }
-    near(rate(&law), 800e3);
+    near(rate(&algorithm), 800e3);
     assert_eq!(end.meter.count(Count::Ignored), 4);
 }
 

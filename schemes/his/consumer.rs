@@ -26,18 +26,18 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).0;
-        let mut law = Self {
+        let mut controller = Self {
             segment: setup.segment,
             allowed: Bytes::ZERO,
             window: 1.0,
             threshold: f64::INFINITY,
             answer: params.consumer,
         };
-        law.set(initial);
-        law
+        controller.set(initial);
+        controller
     }
 
     /// The window W, in segments.

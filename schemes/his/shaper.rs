@@ -1,7 +1,7 @@
 //! HIS at links: every node shapes at every link, including the nodes of consumers.
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, Packet, Return, Setup,
+    Admission, Crossing, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, Packet, Return, Setup,
 };
 use units::{Bytes, Duration, Time};
 
@@ -145,7 +145,7 @@ impl Link {
     }
 }
 
-impl LinkLaw for Shaper {
+impl LinkAlgorithm for Shaper {
     fn on_start(&mut self, cx: &mut dyn LinkCx) {
         let now = cx.now();
         for face in 0..cx.faces() {
@@ -212,8 +212,8 @@ impl LinkLaw for Shaper {
             self,
             count,
             now,
-            |law, at| law.links[at].deadline(),
-            |law, at| law.serve(FaceId(at), cx),
+            |algorithm, at| algorithm.links[at].deadline(),
+            |algorithm, at| algorithm.serve(FaceId(at), cx),
         );
         self.count_held(cx);
     }

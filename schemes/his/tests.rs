@@ -74,35 +74,35 @@ fn the_forms_meet() {
 
 fn shaper(params: &Params) -> (LinkBench, Shaper) {
     let mut node = LinkBench::new(faces(2, Rate::from_mbps(10), 1));
-    let mut law = link(params, &setup(1));
-    contract::LinkLaw::on_start(&mut law, &mut node);
-    (node, law)
+    let mut controller = link(params, &setup(1));
+    contract::LinkAlgorithm::on_start(&mut controller, &mut node);
+    (node, controller)
 }
 
 /// [CCNEW]: gap = size·8/(h·s). Interests of 50 bytes take the mean from 40 to 41.25: r₁ = 1000/41.25, s_max = 412 500 bit/s, and
 /// 400/(0.98·412 500) s = 989.49 µs.
 #[test]
 fn interests_leave_a_gap_apart() {
-    let (mut node, mut law) = shaper(&Params::default());
+    let (mut node, mut controller) = shaper(&Params::default());
     let begun = node.now;
-    assert_eq!(node.interest(&mut law, name(0), DOWN, UP), Admission::Pass);
-    assert_eq!(node.interest(&mut law, name(1), DOWN, UP), Admission::Hold(LaneId(0)));
-    node.run(&mut law, begun + Duration::from_millis(5));
+    assert_eq!(node.interest(&mut controller, name(0), DOWN, UP), Admission::Pass);
+    assert_eq!(node.interest(&mut controller, name(1), DOWN, UP), Admission::Hold(LaneId(0)));
+    node.run(&mut controller, begun + Duration::from_millis(5));
     let gap = Duration::from_secs_f64(400.0 / (0.98 * 412_500.0));
     assert_eq!(node.outcomes, [Outcome::Released(begun + gap, name(1))]);
     // after it nothing waits, and the next one goes at once
-    assert_eq!(node.interest(&mut law, name(2), DOWN, UP), Admission::Pass);
+    assert_eq!(node.interest(&mut controller, name(2), DOWN, UP), Admission::Pass);
     // the other direction has a shaper of its own
-    assert_eq!(node.interest(&mut law, name(3), UP, DOWN), Admission::Pass);
+    assert_eq!(node.interest(&mut controller, name(3), UP, DOWN), Admission::Pass);
 }
 
 /// [CCNEW]: 100 wait; what comes then is refused, or dropped where there are no NACKs.
 #[test]
 fn a_full_line_refuses() {
     for (nacks, full) in [(true, Admission::Refuse(NackReason::Congestion)), (false, Admission::Drop)] {
-        let (mut node, mut law) = shaper(&Params { nacks, ..Params::default() });
+        let (mut node, mut controller) = shaper(&Params { nacks, ..Params::default() });
         let admitted: Vec<Admission> =
-            (0..102).map(|segment| node.interest(&mut law, name(segment), DOWN, UP)).collect();
+            (0..102).map(|segment| node.interest(&mut controller, name(segment), DOWN, UP)).collect();
         assert_eq!(admitted[0], Admission::Pass);
         assert!(admitted[1..101].iter().all(|admission| *admission == Admission::Hold(LaneId(0))));
         assert_eq!(admitted[101], full);
@@ -113,19 +113,19 @@ fn a_full_line_refuses() {
 /// asked for, and s = s_min. An interval later, with nothing asked for, s = s_max again.
 #[test]
 fn what_the_other_side_asks_for_is_measured() {
-    let (mut node, mut law) = shaper(&Params { size_gain: 1.0, ..Params::default() });
-    let quiet = law.rate(UP, &mut node);
+    let (mut node, mut controller) = shaper(&Params { size_gain: 1.0, ..Params::default() });
+    let quiet = controller.rate(UP, &mut node);
     let max = 1e7 * 40.0 / 1000.0;
     close(quiet, max);
     for segment in 0..120 {
-        contract::LinkLaw::on_interest_in(&mut law, &interest(name(segment), 1), UP, &mut node);
+        contract::LinkAlgorithm::on_interest_in(&mut controller, &interest(name(segment), 1), UP, &mut node);
     }
     node.now += Duration::from_millis(100);
-    contract::LinkLaw::on_interest_in(&mut law, &interest(name(120), 1), UP, &mut node);
+    contract::LinkAlgorithm::on_interest_in(&mut controller, &interest(name(120), 1), UP, &mut node);
     // i_in is 50 now, i_out still 40: r₁ = 25, r₂ = 20: (20·10⁷ − 10⁷)/(25·20 − 1)
-    close(law.rate(UP, &mut node), 19e7 / 499.0);
+    close(controller.rate(UP, &mut node), 19e7 / 499.0);
     node.now += Duration::from_millis(100);
-    close(law.rate(UP, &mut node), max);
+    close(controller.rate(UP, &mut node), max);
 }
 
 fn lane(packets: u32, since: Time) -> LaneView {
@@ -191,35 +191,35 @@ fn consumer(answer: Answer, initial: u64) -> (Bench, Consumer) {
 /// [CCNEW]: slow start from 2; 8 in flight: ssthresh = W = 4; then +1/4, and so on. At least 2.
 #[test]
 fn a_refusal_halves_what_is_in_flight() {
-    let (mut bench, mut law) = consumer(Answer::Aimd, 2);
-    (0..6).for_each(|_| bench.ack(&mut law));
-    close(law.window().0, 8.0);
-    bench.congestion(&mut law, Cause::Refused);
-    close(law.window().0, 4.0);
-    assert_eq!(law.ssthresh(), SEGMENT * 4);
-    bench.ack(&mut law);
-    close(law.window().0, 4.25);
+    let (mut bench, mut controller) = consumer(Answer::Aimd, 2);
+    (0..6).for_each(|_| bench.ack(&mut controller));
+    close(controller.window().0, 8.0);
+    bench.congestion(&mut controller, Cause::Refused);
+    close(controller.window().0, 4.0);
+    assert_eq!(controller.ssthresh(), SEGMENT * 4);
+    bench.ack(&mut controller);
+    close(controller.window().0, 4.25);
     let more = Congestion { cause: Cause::Refused, bytes: SEGMENT, in_flight: SEGMENT * 4, first: false };
-    law.on_congestion(&more, &mut bench.cx());
-    close(law.window().0, 4.25);
+    controller.on_congestion(&more, &mut bench.cx());
+    close(controller.window().0, 4.25);
     for cause in [Cause::Timeout, Cause::Loss, Cause::Refused] {
-        bench.congestion(&mut law, cause);
+        bench.congestion(&mut controller, cause);
     }
-    close(law.window().0, 2.0);
+    close(controller.window().0, 2.0);
 }
 
 /// [CCNEW]: one less with each refusal, and no more slow start.
 #[test]
 fn a_relentless_consumer_takes_off_what_was_refused() {
-    let (mut bench, mut law) = consumer(Answer::Relentless, 8);
+    let (mut bench, mut controller) = consumer(Answer::Relentless, 8);
     for first in [true, false, false] {
         let event = Congestion { cause: Cause::Refused, bytes: SEGMENT, in_flight: SEGMENT * 8, first };
-        law.on_congestion(&event, &mut bench.cx());
+        controller.on_congestion(&event, &mut bench.cx());
     }
-    close(law.window().0, 5.0);
-    bench.ack(&mut law);
-    close(law.window().0, 5.2);
-    let (mut bench, mut law) = consumer(Answer::Relentless, 1);
-    bench.congestion(&mut law, Cause::Refused);
-    close(law.window().0, 1.0);
+    close(controller.window().0, 5.0);
+    bench.ack(&mut controller);
+    close(controller.window().0, 5.2);
+    let (mut bench, mut controller) = consumer(Answer::Relentless, 1);
+    bench.congestion(&mut controller, Cause::Refused);
+    close(controller.window().0, 1.0);
 }

@@ -15,7 +15,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub const fn new(params: &Params) -> Self {
         Self {
             rate: params.initial_rate,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, NameId, Packet, PortView,
+    Admission, Crossing, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NackReason, NameId, Packet, PortView,
     Return, Setup, TransitCx,
 };
 use units::{Duration, Time};
@@ -307,7 +307,7 @@ fn smooth(mean: &mut f64, sample: f64, gain: f64) {
     *mean = if *mean == 0.0 { sample } else { *mean + gain * (sample - *mean) };
 }
 
-impl LinkLaw for Shaper {
+impl LinkAlgorithm for Shaper {
     fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
         // routers shape, clients do not                                                     [HOBHIS]
@@ -390,7 +390,13 @@ impl LinkLaw for Shaper {
 
     fn on_timer(&mut self, cx: &mut dyn LinkCx) {
         let (count, now) = (self.lines.len(), cx.now());
-        self.wake = serve_due(self, count, now, |law, at| law.lines[at].at, |law, at| law.serve(at, cx));
+        self.wake = serve_due(
+            self,
+            count,
+            now,
+            |algorithm, at| algorithm.lines[at].at,
+            |algorithm, at| algorithm.serve(at, cx),
+        );
         self.count_held(cx);
     }
 

@@ -1,8 +1,8 @@
 //! One test per claim about HoBHIS. The upstream link has 10 Mbit/s, the downstream link 1 Mbit/s; Data have 1000 bytes, Interests 50.
 
 use contract::{
-    Admission, Backlog, Cause, Congestion, CongestionControl, FaceId, Label, LaneId, LinkLaw, NackReason,
-    Name, NameId,
+    Admission, Backlog, Cause, Congestion, CongestionControl, FaceId, Label, LaneId, LinkAlgorithm,
+    NackReason, Name, NameId,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -31,22 +31,22 @@ fn shaper(params: &Params) -> (LinkBench, Shaper) {
 }
 
 /// One Interest of a content goes up and its Data come back after 100 ms; nothing waits.
-fn greet(node: &mut LinkBench, law: &mut Shaper, content: usize) {
-    node.interest(law, name(content, 1000), DOWN, UP);
-    node.run(law, node.now + Duration::from_millis(1));
+fn greet(node: &mut LinkBench, controller: &mut Shaper, content: usize) {
+    node.interest(controller, name(content, 1000), DOWN, UP);
+    node.run(controller, node.now + Duration::from_millis(1));
     let left = node.outcomes.last().map(|outcome| match outcome {
         Outcome::Released(at, _) | Outcome::Refused(at, _, _) => *at,
     });
-    node.run(law, left.expect("it was held") + Duration::from_millis(100));
-    node.data(law, name(content, 1000), UP, DOWN);
+    node.run(controller, left.expect("it was held") + Duration::from_millis(100));
+    node.data(controller, name(content, 1000), UP, DOWN);
     node.link(DOWN).backlog = Backlog::default();
 }
 
 /// Data of these contents wait in the queue down.
-fn fill(node: &mut LinkBench, law: &mut Shaper, counts: [u32; 2]) {
+fn fill(node: &mut LinkBench, controller: &mut Shaper, counts: [u32; 2]) {
     for (content, count) in counts.into_iter().enumerate() {
         for segment in 0..count {
-            node.data(law, name(content, 2000 + u64::from(segment)), UP, DOWN);
+            node.data(controller, name(content, 2000 + u64::from(segment)), UP, DOWN);
             let backlog = &mut node.link(DOWN).backlog;
             backlog.packets += 1;
             backlog.bytes = Bytes::new(1000) * u64::from(backlog.packets);
@@ -54,8 +54,8 @@ fn fill(node: &mut LinkBench, law: &mut Shaper, counts: [u32; 2]) {
     }
 }
 
-fn rate(node: &mut LinkBench, law: &mut Shaper, content: u32) -> f64 {
-    law.rate(content, 0.7, None, node).0
+fn rate(node: &mut LinkBench, controller: &mut Shaper, content: u32) -> f64 {
+    controller.rate(content, 0.7, None, node).0
 }
 
 fn close(a: f64, b: f64) {
@@ -76,27 +76,27 @@ fn the_gap_is_one_over_the_rate() {
 /// [HOBHIS]: before the first Data γ = 10⁶/(8·40) = 3125 Interests/s, so the first waits for 320 µs.
 #[test]
 fn before_the_first_data_interests_go_at_the_rate_of_interests() {
-    let (mut node, mut law) = shaper(&Params::default());
+    let (mut node, mut controller) = shaper(&Params::default());
     let begun = node.now;
-    assert_eq!(node.interest(&mut law, name(0, 0), DOWN, UP), Admission::Hold(LaneId(0)));
-    node.run(&mut law, begun + Duration::from_millis(1));
+    assert_eq!(node.interest(&mut controller, name(0, 0), DOWN, UP), Admission::Hold(LaneId(0)));
+    node.run(&mut controller, begun + Duration::from_millis(1));
     assert_eq!(node.outcomes, [Outcome::Released(begun + Duration::from_micros(320), name(0, 0))]);
-    assert_eq!(law.wake(), Time::NEVER);
+    assert_eq!(controller.wake(), Time::NEVER);
     // a downstream link no slower than the upstream one leaves them alone
     node.link(DOWN).rate = Rate::from_mbps(10);
-    assert_eq!(node.interest(&mut law, name(0, 1), DOWN, UP), Admission::Pass);
+    assert_eq!(node.interest(&mut controller, name(0, 1), DOWN, UP), Admission::Pass);
 }
 
 /// [RF12]: c/(8·S) = 10⁶/8000 = 125/s. Empty queue: 125 + 0.7·60/0.1 = 545. With 20: 125 + 0.7·40/0.1 = 405. At the target of 60: 125. With
 /// 80: 125 − 140 = −15.
 #[test]
 fn the_rate_leads_the_queue_to_its_target() {
-    let (mut node, mut law) = shaper(&Params::default());
-    greet(&mut node, &mut law, 0);
-    close(rate(&mut node, &mut law, 0), 545.0);
+    let (mut node, mut controller) = shaper(&Params::default());
+    greet(&mut node, &mut controller, 0);
+    close(rate(&mut node, &mut controller, 0), 545.0);
     for (more, expected) in [(20, 405.0), (40, 125.0), (20, -15.0)] {
-        fill(&mut node, &mut law, [more, 0]);
-        close(rate(&mut node, &mut law, 0), expected);
+        fill(&mut node, &mut controller, [more, 0]);
+        close(rate(&mut node, &mut controller, 0), expected);
     }
 }
 
@@ -104,42 +104,42 @@ fn the_rate_leads_the_queue_to_its_target() {
 /// the other one of 45: 125 + 0.7·(45 − 60)/0.1 = 20.
 #[test]
 fn conversations_share_the_target_as_they_share_the_queue() {
-    let (mut node, mut law) = shaper(&Params::default());
-    greet(&mut node, &mut law, 0);
-    greet(&mut node, &mut law, 1);
-    fill(&mut node, &mut law, [20, 60]);
-    close(rate(&mut node, &mut law, 0), 90.0);
-    close(rate(&mut node, &mut law, 1), 20.0);
+    let (mut node, mut controller) = shaper(&Params::default());
+    greet(&mut node, &mut controller, 0);
+    greet(&mut node, &mut controller, 1);
+    fill(&mut node, &mut controller, [20, 60]);
+    close(rate(&mut node, &mut controller, 0), 90.0);
+    close(rate(&mut node, &mut controller, 1), 20.0);
 }
 
 /// [HOBHIS]: 0.8 on the new sample: 100 ms, then 200 ms: A = 180 ms, 125 + 0.7·60/0.18 = 358.33.
 #[test]
 fn the_newest_delay_counts_four_fifths() {
-    let (mut node, mut law) = shaper(&Params::default());
-    greet(&mut node, &mut law, 0);
-    node.interest(&mut law, name(0, 1), DOWN, UP);
-    node.run(&mut law, node.now + Duration::from_millis(2));
+    let (mut node, mut controller) = shaper(&Params::default());
+    greet(&mut node, &mut controller, 0);
+    node.interest(&mut controller, name(0, 1), DOWN, UP);
+    node.run(&mut controller, node.now + Duration::from_millis(2));
     let Outcome::Released(at, _) = node.outcomes[1] else { panic!("{:?}", node.outcomes) };
-    node.run(&mut law, at + Duration::from_millis(200));
-    node.data(&mut law, name(0, 1), UP, DOWN);
+    node.run(&mut controller, at + Duration::from_millis(200));
+    node.data(&mut controller, name(0, 1), UP, DOWN);
     node.link(DOWN).backlog = Backlog::default();
-    close(rate(&mut node, &mut law, 0), 125.0 + 0.7 * 60.0 / 0.18);
+    close(rate(&mut node, &mut controller, 0), 125.0 + 0.7 * 60.0 / 0.18);
 }
 
 /// [HOBHIS]: looked at every 0.1 ms; once 80 Data have become 70, γ = 125 − 70 = 55/s, and the Interest goes 1/55 s later.
 #[test]
 fn a_full_queue_stops_interests_until_it_drains() {
-    let (mut node, mut law) = shaper(&Params::default());
-    greet(&mut node, &mut law, 0);
-    fill(&mut node, &mut law, [80, 0]);
+    let (mut node, mut controller) = shaper(&Params::default());
+    greet(&mut node, &mut controller, 0);
+    fill(&mut node, &mut controller, [80, 0]);
     node.outcomes.clear();
     let begun = node.now;
-    node.interest(&mut law, name(0, 1), DOWN, UP);
-    assert_eq!(law.wake(), begun + Duration::from_micros(100));
-    node.run(&mut law, begun + Duration::from_micros(9950));
+    node.interest(&mut controller, name(0, 1), DOWN, UP);
+    assert_eq!(controller.wake(), begun + Duration::from_micros(100));
+    node.run(&mut controller, begun + Duration::from_micros(9950));
     assert_eq!(node.outcomes, []);
     node.link(DOWN).backlog.packets = 70;
-    node.run(&mut law, begun + Duration::from_millis(40));
+    node.run(&mut controller, begun + Duration::from_millis(40));
     let gone = begun + Duration::from_millis(10) + Duration::from_secs_f64(1.0 / 55.0);
     assert_eq!(node.outcomes, [Outcome::Released(gone, name(0, 1))]);
 }
@@ -149,11 +149,14 @@ fn a_full_line_drops_or_refuses() {
     for (when_full, expected) in
         [(WhenFull::Drop, Admission::Drop), (WhenFull::Nack, Admission::Refuse(NackReason::Congestion))]
     {
-        let (mut node, mut law) = shaper(&Params { queue_limit: 2, when_full, ..Params::default() });
+        let (mut node, mut controller) = shaper(&Params { queue_limit: 2, when_full, ..Params::default() });
         for segment in 0..2 {
-            assert_eq!(node.interest(&mut law, name(0, segment), DOWN, UP), Admission::Hold(LaneId(0)));
+            assert_eq!(
+                node.interest(&mut controller, name(0, segment), DOWN, UP),
+                Admission::Hold(LaneId(0))
+            );
         }
-        assert_eq!(node.interest(&mut law, name(1, 0), DOWN, UP), expected);
+        assert_eq!(node.interest(&mut controller, name(1, 0), DOWN, UP), expected);
     }
 }
 
@@ -161,11 +164,11 @@ fn a_full_line_drops_or_refuses() {
 #[test]
 fn conversations_wait_behind_each_other_in_one_line_only() {
     let when = |queue_per| {
-        let (mut node, mut law) = shaper(&Params { queue_per, ..Params::default() });
+        let (mut node, mut controller) = shaper(&Params { queue_per, ..Params::default() });
         let begun = node.now;
-        node.interest(&mut law, name(0, 0), DOWN, UP);
-        node.interest(&mut law, name(1, 0), DOWN, UP);
-        node.run(&mut law, begun + Duration::from_millis(2));
+        node.interest(&mut controller, name(0, 0), DOWN, UP);
+        node.interest(&mut controller, name(1, 0), DOWN, UP);
+        node.run(&mut controller, begun + Duration::from_millis(2));
         let Outcome::Released(at, last) = node.outcomes[1] else { panic!("{:?}", node.outcomes) };
         assert_eq!(last, name(1, 0));
         at - begun
@@ -178,9 +181,9 @@ fn conversations_wait_behind_each_other_in_one_line_only() {
 /// [HOBHIS]
 #[test]
 fn clients_do_not_shape() {
-    let (mut node, mut law) = shaper(&Params::default());
+    let (mut node, mut controller) = shaper(&Params::default());
     for segment in 0..10 {
-        assert_eq!(node.interest(&mut law, name(0, segment), HERE, UP), Admission::Pass);
+        assert_eq!(node.interest(&mut controller, name(0, segment), HERE, UP), Admission::Pass);
     }
 }
 
@@ -188,44 +191,44 @@ fn clients_do_not_shape() {
 /// 62.5 + 0.05·30/0.1 = 77.5/s are 620 kbit/s. What another router wrote stays if it is less.
 #[test]
 fn data_carry_the_minimum_rate_of_the_path() {
-    let (mut node, mut law) = shaper(&Params::default());
-    let written = |node: &mut LinkBench, law: &mut Shaper, content: usize, before: u64| {
-        node.interest(law, name(content, 1), DOWN, UP);
-        node.run(law, node.now + Duration::from_millis(20));
+    let (mut node, mut controller) = shaper(&Params::default());
+    let written = |node: &mut LinkBench, controller: &mut Shaper, content: usize, before: u64| {
+        node.interest(controller, name(content, 1), DOWN, UP);
+        node.run(controller, node.now + Duration::from_millis(20));
         let mut packet = crate::shared::forwarders::data(name(content, 1));
         packet.label = Label([before, 0, 0, 0]);
         let way = contract::Return { from: UP, rtt: None, note: content as u32 + 1, hops: 1 };
-        law.on_data_in(&mut packet, &way, node);
+        controller.on_data_in(&mut packet, &way, node);
         packet.label.0[0]
     };
-    greet(&mut node, &mut law, 0);
-    assert_eq!(written(&mut node, &mut law, 0, 0), 1_240_000);
-    assert_eq!(written(&mut node, &mut law, 0, 9_000_000), 1_240_000);
-    assert_eq!(written(&mut node, &mut law, 0, 1_000_000), 1_000_000);
-    greet(&mut node, &mut law, 1);
-    assert_eq!(written(&mut node, &mut law, 0, 0), 620_000);
+    greet(&mut node, &mut controller, 0);
+    assert_eq!(written(&mut node, &mut controller, 0, 0), 1_240_000);
+    assert_eq!(written(&mut node, &mut controller, 0, 9_000_000), 1_240_000);
+    assert_eq!(written(&mut node, &mut controller, 0, 1_000_000), 1_000_000);
+    greet(&mut node, &mut controller, 1);
+    assert_eq!(written(&mut node, &mut controller, 0, 0), 620_000);
 }
 
 #[test]
 fn a_client_follows_the_rate_it_hears() {
     let mut bench = Bench::new();
-    let mut law = control(&Params::default(), &setup(1));
-    let hear = |law: &mut super::Client, bench: &mut Bench, bps: u64| {
-        let mut ack = bench.an_ack(law);
+    let mut controller = control(&Params::default(), &setup(1));
+    let hear = |controller: &mut super::Client, bench: &mut Bench, bps: u64| {
+        let mut ack = bench.an_ack(controller);
         ack.label = Label([bps, 0, 0, 0]);
-        bench.give(law, &ack);
-        law.allowance().rate
+        bench.give(controller, &ack);
+        controller.allowance().rate
     };
-    assert_eq!(law.allowance().rate, Rate::from_mbps(1));
-    assert_eq!(hear(&mut law, &mut bench, 0), Rate::from_mbps(1));
-    assert_eq!(hear(&mut law, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
-    assert_eq!(hear(&mut law, &mut bench, 1), Rate::from_kbps(20));
-    assert_eq!(hear(&mut law, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
+    assert_eq!(controller.allowance().rate, Rate::from_mbps(1));
+    assert_eq!(hear(&mut controller, &mut bench, 0), Rate::from_mbps(1));
+    assert_eq!(hear(&mut controller, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
+    assert_eq!(hear(&mut controller, &mut bench, 1), Rate::from_kbps(20));
+    assert_eq!(hear(&mut controller, &mut bench, 4_360_000), Rate::from_bps(4_360_000));
     let silence =
         Congestion { cause: Cause::Timeout, bytes: Bytes::new(1000), in_flight: Bytes::ZERO, first: true };
-    law.on_congestion(&silence, &mut bench.cx());
-    assert_eq!(law.allowance().rate, Rate::from_mbps(1));
+    controller.on_congestion(&silence, &mut bench.cx());
+    assert_eq!(controller.allowance().rate, Rate::from_mbps(1));
 
-    let mut law = control(&Params { client: false, ..Params::default() }, &setup(1));
-    assert_eq!(hear(&mut law, &mut bench, 4_360_000), Rate::from_mbps(1));
+    let mut controller = control(&Params { client: false, ..Params::default() }, &setup(1));
+    assert_eq!(hear(&mut controller, &mut bench, 4_360_000), Rate::from_mbps(1));
 }

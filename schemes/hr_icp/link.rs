@@ -2,7 +2,8 @@
 //! delayed.
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NameId, Packet, PortView, Setup, TransitCx,
+    Admission, Crossing, FaceId, Header, LaneId, LinkAlgorithm, LinkCx, NameId, Packet, PortView, Setup,
+    TransitCx,
 };
 use units::Time;
 
@@ -88,7 +89,7 @@ impl Shaper {
     }
 }
 
-impl LinkLaw for Shaper {
+impl LinkAlgorithm for Shaper {
     fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         let Header::Interest(asked) = interest.header else { return Admission::Pass };
         // Data for an endpoint on the node use no link

@@ -1,6 +1,6 @@
 //! One test per rule of the reconstruction. Links take 10 Mbit/s and 100 packets, Data have 1000 bytes, so that a turn of 10 000 bytes takes 8 ms.
 
-use contract::{Admission, CongestionControl, FaceId, LaneId, LinkLaw, Name, NameId};
+use contract::{Admission, CongestionControl, FaceId, LaneId, LinkAlgorithm, Name, NameId};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::rounds::Rounds;
@@ -94,9 +94,9 @@ fn node(params: &Params) -> (LinkBench, Shaper) {
 }
 
 /// So many Data of a flow join the queue down.
-fn fill(node: &mut LinkBench, law: &mut Shaper, flow: usize, count: u64) {
+fn fill(node: &mut LinkBench, controller: &mut Shaper, flow: usize, count: u64) {
     for segment in 0..count {
-        node.data(law, name(flow, 1000 + segment), UP, DOWN);
+        node.data(controller, name(flow, 1000 + segment), UP, DOWN);
         node.link(DOWN).backlog.packets += 1;
     }
 }
@@ -112,80 +112,80 @@ fn released(node: &LinkBench, since: Time) -> Vec<(u64, u64)> {
 /// [CCNPL]: 30 Data of a flow wait, and its credit is 10: of 25 Interests 10 go at once. After a turn of 8 ms the next 10 go, after 16 ms the rest.
 #[test]
 fn interests_beyond_the_credit_wait_for_the_next_round() {
-    let (mut node, mut law) = node(&Params::default());
+    let (mut node, mut controller) = node(&Params::default());
     let begun = node.now;
-    fill(&mut node, &mut law, 0, 30);
+    fill(&mut node, &mut controller, 0, 30);
     let admissions: Vec<Admission> =
-        (0..25).map(|segment| node.interest(&mut law, name(0, segment), DOWN, UP)).collect();
+        (0..25).map(|segment| node.interest(&mut controller, name(0, segment), DOWN, UP)).collect();
     assert_eq!(admissions[..10], [Admission::Pass; 10]);
     assert_eq!(admissions[10..], [Admission::Hold(LaneId(0)); 15]);
-    node.run(&mut law, begun + Duration::from_millis(30));
+    node.run(&mut controller, begun + Duration::from_millis(30));
     let expected = (10..20).map(|segment| (8_000, segment)).chain((20..25).map(|segment| (16_000, segment)));
     assert_eq!(released(&node, begun), expected.collect::<Vec<_>>());
-    assert_eq!(law.wake(), Time::NEVER);
+    assert_eq!(controller.wake(), Time::NEVER);
 }
 
 /// [CCNPL]: whose Data do not wait is let through, whatever others have asked for.
 #[test]
 fn a_flow_without_data_in_the_queue_is_never_delayed() {
-    let (mut node, mut law) = node(&Params::default());
-    fill(&mut node, &mut law, 0, 30);
+    let (mut node, mut controller) = node(&Params::default());
+    fill(&mut node, &mut controller, 0, 30);
     for segment in 0..50 {
-        assert_eq!(node.interest(&mut law, name(1, segment), DOWN, UP), Admission::Pass);
+        assert_eq!(node.interest(&mut controller, name(1, segment), DOWN, UP), Admission::Pass);
     }
     // when the last of the first flow has left, after 24 ms, it is free as well
     for segment in 0..40 {
-        node.interest(&mut law, name(0, segment), DOWN, UP);
+        node.interest(&mut controller, name(0, segment), DOWN, UP);
     }
-    node.run(&mut law, node.now + Duration::from_millis(24));
+    node.run(&mut controller, node.now + Duration::from_millis(24));
     assert_eq!(node.held(), 0);
-    assert_eq!(node.interest(&mut law, name(0, 99), DOWN, UP), Admission::Pass);
+    assert_eq!(node.interest(&mut controller, name(0, 99), DOWN, UP), Admission::Pass);
 }
 
 #[test]
 fn a_full_line_drops_and_endpoints_of_the_node_pass() {
-    let (mut node, mut law) = node(&Params { queue_limit: 3, ..Params::default() });
-    fill(&mut node, &mut law, 0, 30);
+    let (mut node, mut controller) = node(&Params { queue_limit: 3, ..Params::default() });
+    fill(&mut node, &mut controller, 0, 30);
     let admissions: Vec<Admission> =
-        (0..15).map(|segment| node.interest(&mut law, name(0, segment), DOWN, UP)).collect();
+        (0..15).map(|segment| node.interest(&mut controller, name(0, segment), DOWN, UP)).collect();
     assert_eq!(admissions[10..13], [Admission::Hold(LaneId(0)); 3]);
     assert_eq!(admissions[13..], [Admission::Drop; 2]);
-    assert_eq!(node.interest(&mut law, name(0, 99), HERE, UP), Admission::Pass);
+    assert_eq!(node.interest(&mut controller, name(0, 99), HERE, UP), Admission::Pass);
 }
 
 /// What finds the queue full is dropped, and waits in no virtual queue.
 #[test]
 fn data_that_are_dropped_do_not_count() {
-    let (mut node, mut law) = node(&Params::default());
+    let (mut node, mut controller) = node(&Params::default());
     node.link(DOWN).backlog.packets = 100;
-    node.data(&mut law, name(0, 0), UP, DOWN);
+    node.data(&mut controller, name(0, 0), UP, DOWN);
     for segment in 0..20 {
-        assert_eq!(node.interest(&mut law, name(0, segment), DOWN, UP), Admission::Pass);
+        assert_eq!(node.interest(&mut controller, name(0, segment), DOWN, UP), Admission::Pass);
     }
 }
 
 /// Data may be larger than the quantum; one of them is always a credit.
 #[test]
 fn a_small_quantum_lets_one_data_packet_through_at_a_time() {
-    let (mut node, mut law) = node(&Params { quantum: Bytes::new(250), ..Params::default() });
+    let (mut node, mut controller) = node(&Params { quantum: Bytes::new(250), ..Params::default() });
     let begun = node.now;
-    fill(&mut node, &mut law, 0, 30);
+    fill(&mut node, &mut controller, 0, 30);
     for segment in 0..3 {
-        node.interest(&mut law, name(0, segment), DOWN, UP);
+        node.interest(&mut controller, name(0, segment), DOWN, UP);
     }
-    node.run(&mut law, begun + Duration::from_millis(10));
+    node.run(&mut controller, begun + Duration::from_millis(10));
     assert_eq!(released(&node, begun), [(800, 1), (1_600, 2)], "four turns of 0.2 ms for each");
 }
 
 /// [MA24 Table 1]: consumers are ICP's.
 #[test]
 fn a_consumer_is_icp() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(1)));
+    let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &setup(1)));
     let mut twin = icp::control(&icp::Params::default(), &setup(1));
     for _ in 0..50 {
-        bench.ack(&mut law);
+        bench.ack(&mut controller);
         bench.ack(&mut twin);
-        assert_eq!((law.allowance(), law.timeout()), (twin.allowance(), twin.timeout()));
+        assert_eq!((controller.allowance(), controller.timeout()), (twin.allowance(), twin.timeout()));
     }
-    assert!(law.window() > 5);
+    assert!(controller.window() > 5);
 }

@@ -24,7 +24,7 @@ pub struct Icp {
 }
 
 impl Icp {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         Self {
             segment: setup.segment,

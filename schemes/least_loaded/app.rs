@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{AppCx, Count, MILLION, Net, NodeId, Order, PortId, Share, Traffic, Wants};
+use contract::{AppCx, Command, Count, MILLION, Net, NodeId, PortId, Share, Traffic, Wants};
 use units::Time;
 
 use super::Params;
@@ -89,7 +89,7 @@ impl contract::App for App {
         if let Some((node, Move { to, via, .. })) = self.best(port, cx) {
             self.moved.insert(node, cx.now());
             cx.count(Count::Reroutes, 1);
-            cx.order(node, Order::Route { to, via });
+            cx.command(node, Command::Route { to, via });
         }
     }
 }

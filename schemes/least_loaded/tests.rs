@@ -1,6 +1,6 @@
 //! Nodes 0 and 3 are routers with two paths between them, 0 – 1 – 3 and 0 – 2 – 3; hosts 4 and 5 are behind 3.
 
-use contract::{Net, NodeId, Order, PortId, Share, Traffic};
+use contract::{Command, Net, NodeId, PortId, Share, Traffic};
 use units::Duration;
 
 use super::{App, Params};
@@ -38,8 +38,8 @@ fn the_destination_whose_move_leaves_the_least_load_is_moved() {
     quiet(&mut desk);
     // 1.0 is 0.6 for node 4 and 0.4 for node 5; moved, they leave max(0.4, 0.7) or max(0.6, 0.5)
     desk.status(0, 1.0, 50, &[share(4, 600_000), share(5, 400_000)]);
-    let orders = desk.signal(0);
-    assert_eq!(orders, [(NodeId(0), Order::Route { to: NodeId(5), via: PortId(4) })]);
+    let commands = desk.signal(0);
+    assert_eq!(commands, [(NodeId(0), Command::Route { to: NodeId(5), via: PortId(4) })]);
     assert_eq!(desk.net.routes[&(NodeId(0), NodeId(5))], PortId(4));
 }
 
@@ -69,14 +69,14 @@ fn nothing_moves_to_where_loads_are_unknown_or_old() {
 fn after_a_move_the_node_is_left_alone_until_loads_tell_of_it() {
     let mut desk = desk();
     let shares = [share(4, 500_000), share(5, 500_000)];
-    let mut orders = 0;
+    let mut commands = 0;
     for _ in 0..3 {
         quiet(&mut desk);
         desk.status(0, 1.0, 50, &shares);
-        orders += desk.signal(0).len();
+        commands += desk.signal(0).len();
         desk.now += Duration::from_millis(499);
     }
-    assert_eq!(orders, 1);
+    assert_eq!(commands, 1);
 }
 
 #[test]

@@ -19,13 +19,13 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let delays = Delays::new(params.base_history, params.current_filter);
         let (segment, allowed) = (setup.segment, Bytes::ZERO);
-        let mut law = Self { params: params.clone(), window: 0.0, allowed, segment, delays };
-        law.set(params.init_cwnd);
-        law
+        let mut controller = Self { params: params.clone(), window: 0.0, allowed, segment, delays };
+        controller.set(params.init_cwnd);
+        controller
     }
 
     /// The congestion window.

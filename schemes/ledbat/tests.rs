@@ -20,29 +20,29 @@ fn close(a: f64, b: f64) {
 }
 
 /// An acknowledgement of one segment with this one-way delay in milliseconds.
-fn ack(bench: &Bench, law: &Ledbat, delay_ms: u64) -> Ack {
+fn ack(bench: &Bench, controller: &Ledbat, delay_ms: u64) -> Ack {
     let sent_at = bench.now;
     let answered_at = sent_at + Duration::from_millis(delay_ms);
-    Ack { sent_at, answered_at, ..bench.an_ack(law) }
+    Ack { sent_at, answered_at, ..bench.an_ack(controller) }
 }
 
-fn give(bench: &mut Bench, law: &mut Ledbat, delay_ms: u64) {
-    let ack = ack(bench, law, delay_ms);
-    bench.give(law, &ack);
+fn give(bench: &mut Bench, controller: &mut Ledbat, delay_ms: u64) {
+    let ack = ack(bench, controller, delay_ms);
+    bench.give(controller, &ack);
 }
 
 /// Four alike, so that the filter says the same.
-fn settle(bench: &mut Bench, law: &mut Ledbat, delay_ms: u64) {
+fn settle(bench: &mut Bench, controller: &mut Ledbat, delay_ms: u64) {
     for _ in 0..4 {
-        give(bench, law, delay_ms);
+        give(bench, controller, delay_ms);
     }
 }
 
 /// §2.5: INIT_CWND is 2, whatever TCP's initial window.
 #[test]
 fn it_begins_with_two_segments() {
-    let (_, law) = ledbat();
-    assert_eq!(law.allowance().window, SEGMENT * 2);
+    let (_, controller) = ledbat();
+    assert_eq!(controller.allowance().window, SEGMENT * 2);
 }
 
 /// §2.4.2: off_target is 1 where the queue is empty, so a segment acknowledged adds 1/W; at a quarter of the target it is 0.75, at the
@@ -50,17 +50,17 @@ fn it_begins_with_two_segments() {
 #[test]
 fn the_step_is_the_distance_to_the_target() {
     for (delay_ms, step) in [(20, 1.0), (45, 0.75), (120, 0.0), (220, -1.0), (270, -1.5)] {
-        let (mut bench, mut law) = at_window(8.0);
-        give(&mut bench, &mut law, 20);
+        let (mut bench, mut controller) = at_window(8.0);
+        give(&mut bench, &mut controller, 20);
         for _ in 0..3 {
-            give(&mut bench, &mut law, delay_ms);
+            give(&mut bench, &mut controller, delay_ms);
         }
-        let before = law.window().0;
+        let before = controller.window().0;
         // the fifth: the 20 has left the filter
-        give(&mut bench, &mut law, delay_ms);
-        close(law.window().0, before + step / before);
+        give(&mut bench, &mut controller, delay_ms);
+        close(controller.window().0, before + step / before);
         let queue = Duration::from_millis(delay_ms - 20);
-        assert_eq!(law.queue_delay(), queue);
+        assert_eq!(controller.queue_delay(), queue);
     }
 }
 
@@ -68,77 +68,77 @@ fn the_step_is_the_distance_to_the_target() {
 #[test]
 fn gain_and_bytes_scale_the_step() {
     let params = Params { gain: 0.5, init_cwnd: 8.0, ..Params::default() };
-    let (mut bench, mut law) = (Bench::new(), control(&params, &setup(10)));
-    let mut two = ack(&bench, &law, 20);
+    let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(10)));
+    let mut two = ack(&bench, &controller, 20);
     two.bytes = SEGMENT * 2;
-    bench.give(&mut law, &two);
+    bench.give(&mut controller, &two);
     // 8 + 0.5 · 1 · 2/8
-    close(law.window().0, 8.125);
+    close(controller.window().0, 8.125);
 }
 
 /// §2.4.2: at most ALLOWED_INCREASE more than was in flight before the acknowledgement.
 #[test]
 fn the_window_is_at_most_a_segment_above_what_was_in_flight() {
-    let (mut bench, mut law) = at_window(8.0);
-    let mut little = ack(&bench, &law, 20);
+    let (mut bench, mut controller) = at_window(8.0);
+    let mut little = ack(&bench, &controller, 20);
     little.in_flight = SEGMENT * 4;
-    bench.give(&mut law, &little);
-    close(law.window().0, 5.0);
+    bench.give(&mut controller, &little);
+    close(controller.window().0, 5.0);
     // not below the minimum
     little.in_flight = Bytes::new(500);
-    bench.give(&mut law, &little);
-    close(law.window().0, 2.0);
+    bench.give(&mut controller, &little);
+    close(controller.window().0, 2.0);
 }
 
 /// §2.4.2: MIN_CWND. A queue of a hundred targets would take all.
 #[test]
 fn the_window_is_at_least_two_segments() {
-    let (mut bench, mut law) = at_window(8.0);
-    give(&mut bench, &mut law, 20);
-    settle(&mut bench, &mut law, 10_020);
-    close(law.window().0, 2.0);
+    let (mut bench, mut controller) = at_window(8.0);
+    give(&mut bench, &mut controller, 20);
+    settle(&mut bench, &mut controller, 10_020);
+    close(controller.window().0, 2.0);
 }
 
 /// §3.1.1: the base is the minimum of ten minutes, so a route that became longer is a queue for ten minutes and then no more.
 #[test]
 fn the_base_delay_is_forgotten_after_ten_minutes() {
-    let (mut bench, mut law) = ledbat();
-    give(&mut bench, &mut law, 20);
+    let (mut bench, mut controller) = ledbat();
+    give(&mut bench, &mut controller, 20);
     for minute in 1..=9 {
         bench.now = Time::ZERO + Duration::from_secs(60 * minute);
-        settle(&mut bench, &mut law, 70);
-        assert_eq!(law.queue_delay(), Duration::from_millis(50), "minute {minute}");
+        settle(&mut bench, &mut controller, 70);
+        assert_eq!(controller.queue_delay(), Duration::from_millis(50), "minute {minute}");
     }
     bench.now = Time::ZERO + Duration::from_secs(600);
-    settle(&mut bench, &mut law, 70);
-    assert_eq!(law.queue_delay(), Duration::ZERO);
+    settle(&mut bench, &mut controller, 70);
+    assert_eq!(controller.queue_delay(), Duration::ZERO);
 }
 
 /// §2.4.2: half after a loss, once per round trip, and no less than two.
 #[test]
 fn a_loss_halves_the_window_once_per_round_trip() {
-    let (mut bench, mut law) = at_window(10.0);
-    bench.congestion(&mut law, Cause::Loss);
-    close(law.window().0, 5.0);
+    let (mut bench, mut controller) = at_window(10.0);
+    bench.congestion(&mut controller, Cause::Loss);
+    close(controller.window().0, 5.0);
     let again = Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 5, first: false };
-    law.on_congestion(&again, &mut bench.cx());
-    close(law.window().0, 5.0);
+    controller.on_congestion(&again, &mut bench.cx());
+    close(controller.window().0, 5.0);
     for window in [2.5, 2.0, 2.0] {
-        bench.congestion(&mut law, Cause::Loss);
-        close(law.window().0, window);
+        bench.congestion(&mut controller, Cause::Loss);
+        close(controller.window().0, window);
     }
 }
 
 /// §2.4.2, CTO: nothing heard, one segment. The next acknowledgement brings back MIN_CWND. A loss at one segment adds none.
 #[test]
 fn a_timeout_leaves_one_segment() {
-    let (mut bench, mut law) = at_window(10.0);
-    bench.congestion(&mut law, Cause::Timeout);
-    close(law.window().0, 1.0);
-    bench.congestion(&mut law, Cause::Loss);
-    close(law.window().0, 1.0);
-    give(&mut bench, &mut law, 20);
-    close(law.window().0, 2.0);
+    let (mut bench, mut controller) = at_window(10.0);
+    bench.congestion(&mut controller, Cause::Timeout);
+    close(controller.window().0, 1.0);
+    bench.congestion(&mut controller, Cause::Loss);
+    close(controller.window().0, 1.0);
+    give(&mut bench, &mut controller, 20);
+    close(controller.window().0, 2.0);
 }
 
 /// §A.1: clocks an hour apart, either way, give the same windows.
@@ -146,20 +146,20 @@ fn a_timeout_leaves_one_segment() {
 fn the_offset_of_the_clocks_cancels_out() {
     let hour = Duration::from_secs(3600);
     let walk = |shift: i64| {
-        let (mut bench, mut law) = ledbat();
+        let (mut bench, mut controller) = ledbat();
         // so that neither clock is before its beginning
         bench.now = Time::ZERO + hour * 2;
         let mut windows = Vec::new();
         for i in 0..200 {
             bench.now += Duration::from_millis(10);
-            let mut ack = ack(&bench, &law, 20 + i % 37 * 5);
+            let mut ack = ack(&bench, &controller, 20 + i % 37 * 5);
             match shift {
                 1 => ack.answered_at += hour,
                 -1 => ack.answered_at = ack.answered_at - hour,
                 _ => {}
             }
-            bench.give(&mut law, &ack);
-            windows.push(law.window().0);
+            bench.give(&mut controller, &ack);
+            windows.push(controller.window().0);
         }
         windows
     };
@@ -170,13 +170,13 @@ fn the_offset_of_the_clocks_cancels_out() {
 /// What we add: while losses are repaired the window stands still, and samples are taken all the same.
 #[test]
 fn repairs_hold_the_window_but_not_the_samples() {
-    let (mut bench, mut law) = at_window(8.0);
-    give(&mut bench, &mut law, 20);
-    let before = law.window().0;
+    let (mut bench, mut controller) = at_window(8.0);
+    give(&mut bench, &mut controller, 20);
+    let before = controller.window().0;
     for _ in 0..4 {
-        let repairing = Ack { recovering: true, ..ack(&bench, &law, 60) };
-        bench.give(&mut law, &repairing);
+        let repairing = Ack { recovering: true, ..ack(&bench, &controller, 60) };
+        bench.give(&mut controller, &repairing);
     }
-    close(law.window().0, before);
-    assert_eq!(law.queue_delay(), Duration::from_millis(40));
+    close(controller.window().0, before);
+    assert_eq!(controller.queue_delay(), Duration::from_millis(40));
 }

@@ -29,9 +29,9 @@ pub struct LedbatPp {
 }
 
 impl LedbatPp {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        let mut law = Self {
+        let mut controller = Self {
             params: params.clone(),
             window: 0.0,
             threshold: f64::INFINITY,
@@ -43,8 +43,8 @@ impl LedbatPp {
             slowed_at: None,
             frozen_until: Time::ZERO,
         };
-        law.set(params.min_cwnd);
-        law
+        controller.set(params.min_cwnd);
+        controller
     }
 
     /// The congestion window.

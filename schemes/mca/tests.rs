@@ -1,6 +1,6 @@
 use contract::{
     Address, Answer, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
-    Outputs, ParamTable, Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+    Outputs, ParamTable, Random, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -8,10 +8,10 @@ use units::{Bytes, Time};
 use super::endpoints::{Accumulation, Announcement, Finding, Indication, Kind};
 use super::*;
 
-// ---- what a law needs to run ----
+// ---- what an algorithm needs to run ----
 
-/// One law alone, with what it put out.
-struct LawBench {
+/// One algorithm alone, with its outputs.
+struct StreamBench {
     now: Time,
     me: EndpointId,
     random: Random,
@@ -20,7 +20,7 @@ struct LawBench {
     answers: Vec<Answer>,
 }
 
-impl LawBench {
+impl StreamBench {
     fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
@@ -34,18 +34,18 @@ impl LawBench {
         call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
     }
 
-    /// Calls a receiver's law; returns what it answered.
+    /// Calls a receiver's algorithm; returns what it answered.
     fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Indication> {
         let mut answers = std::mem::take(&mut self.answers);
         self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut answers)));
         answers.drain(..).map(|answer| Indication::decode(answer.label).expect("a receiver's word")).collect()
     }
 
-    /// Follows the deadlines of a source's law up to and including `end`.
-    fn run(&mut self, law: &mut Sender, end: Time) {
-        while law.wake() <= end {
-            self.now = law.wake();
-            self.cx(|cx| law.on_timer(cx));
+    /// Follows the deadlines of a source's algorithm up to and including `end`.
+    fn run(&mut self, algorithm: &mut Sender, end: Time) {
+        while algorithm.wake() <= end {
+            self.now = algorithm.wake();
+            self.cx(|cx| algorithm.on_timer(cx));
         }
         self.now = end;
     }
@@ -69,18 +69,18 @@ fn us(us: u64) -> Time {
 }
 
 /// A source that started at time zero with a rate far from floor and cap.
-fn source(params: &Params) -> (LawBench, Sender) {
-    let mut end = LawBench::new(SOURCE);
+fn source(params: &Params) -> (StreamBench, Sender) {
+    let mut end = StreamBench::new(SOURCE);
     let params = Params { initial_rate: Rate::from_mbps(1), ..params.clone() };
-    let mut law = Sender::new(&params, PACKET);
-    end.cx(|cx| law.on_start(cx));
-    (end, law)
+    let mut algorithm = Sender::new(&params, PACKET);
+    end.cx(|cx| algorithm.on_start(cx));
+    (end, algorithm)
 }
 
 /// Gives the source an indication from `from` about a packet sent `age` ago.
 fn tell(
-    end: &mut LawBench,
-    law: &mut Sender,
+    end: &mut StreamBench,
+    algorithm: &mut Sender,
     from: EndpointId,
     kind: Kind,
     g: (f64, f64),
@@ -89,11 +89,11 @@ fn tell(
 ) {
     let label = Indication { kind, about: end.now - age, g, trac }.encode();
     let feedback = Feedback { from, sent_at: end.now, label };
-    end.cx(|cx| law.on_feedback(&feedback, cx));
+    end.cx(|cx| algorithm.on_feedback(&feedback, cx));
 }
 
-fn rate(law: &Sender) -> f64 {
-    law.allowance().rate.as_bps_f64()
+fn rate(algorithm: &Sender) -> f64 {
+    algorithm.allowance().rate.as_bps_f64()
 }
 
 const RTT: Duration = Duration::from_millis(100);
@@ -199,10 +199,10 @@ fn clocks_need_not_agree() {
 #[test]
 fn accumulation_keeps_nine_tenths_and_loss_three_quarters() {
     for (kind, kept) in [(Kind::Accumulation, 0.9), (Kind::Loss, 0.75)] {
-        let (mut end, mut law) = source(&Params::default());
+        let (mut end, mut algorithm) = source(&Params::default());
         end.now = ms(100);
-        tell(&mut end, &mut law, NEAR, kind, G, TRAC, RTT);
-        assert_eq!(rate(&law), 1e6 * kept);
+        tell(&mut end, &mut algorithm, NEAR, kind, G, TRAC, RTT);
+        assert_eq!(rate(&algorithm), 1e6 * kept);
         assert_eq!(end.meter.count(Count::Episodes), 1);
     }
 }
@@ -210,54 +210,54 @@ fn accumulation_keeps_nine_tenths_and_loss_three_quarters() {
 /// S004-04
 #[test]
 fn the_rate_is_cut_at_most_once_per_period() {
-    let (mut end, mut law) = source(&Params { increase: 0.0, ..Params::default() });
+    let (mut end, mut algorithm) = source(&Params { increase: 0.0, ..Params::default() });
     end.now = ms(100);
     let mut cuts = Vec::new();
     for _ in 0..1000 {
-        let before = rate(&law);
-        tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, RTT);
-        if rate(&law) != before {
+        let before = rate(&algorithm);
+        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
+        if rate(&algorithm) != before {
             cuts.push(end.now);
         }
         end.now += Duration::from_millis(1);
     }
     // every sample is 100 ms: SRTT = 100 ms, σ = 0
-    assert_eq!(law.period(), Duration::from_millis(100));
+    assert_eq!(algorithm.period(), Duration::from_millis(100));
     assert_eq!(cuts, (1..=10).map(|i| ms(100 * i)).collect::<Vec<_>>());
 }
 
 /// S004-05
 #[test]
 fn a_period_without_indication_adds_one_packet_per_period() {
-    let (mut end, mut law) = source(&Params::default());
-    end.run(&mut law, ms(99));
-    assert_eq!(rate(&law), 1e6);
+    let (mut end, mut algorithm) = source(&Params::default());
+    end.run(&mut algorithm, ms(99));
+    assert_eq!(rate(&algorithm), 1e6);
     // 8000 bit / 100 ms = 80 kbit/s
-    end.run(&mut law, ms(100));
-    assert_eq!(rate(&law), 1.08e6);
-    end.run(&mut law, ms(300));
-    assert_eq!(rate(&law), 1.24e6);
+    end.run(&mut algorithm, ms(100));
+    assert_eq!(rate(&algorithm), 1.08e6);
+    end.run(&mut algorithm, ms(300));
+    assert_eq!(rate(&algorithm), 1.24e6);
 
     // an indication in a period: no increase at its end, and again at the end of the next
     end.now = ms(350);
-    tell(&mut end, &mut law, NEAR, Kind::Accumulation, (2e6, 1e5), (2e6, 1e5), RTT);
-    end.run(&mut law, ms(499));
-    assert_eq!(rate(&law), 1.116e6);
-    end.run(&mut law, ms(500));
-    assert_eq!(rate(&law), 1.196e6);
+    tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, (2e6, 1e5), (2e6, 1e5), RTT);
+    end.run(&mut algorithm, ms(499));
+    assert_eq!(rate(&algorithm), 1.116e6);
+    end.run(&mut algorithm, ms(500));
+    assert_eq!(rate(&algorithm), 1.196e6);
 }
 
 #[test]
 fn the_round_trip_time_is_smoothed_as_printed() {
     let second_period = |deviation| {
-        let (mut end, mut law) = source(&Params { deviation, ..Params::default() });
+        let (mut end, mut algorithm) = source(&Params { deviation, ..Params::default() });
         end.now = ms(500);
-        tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(180));
+        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(180));
         // SRTT = 7/8·100 + 1/8·180 = 110 ms; σ = 1/8·70 = 8.75 ms
         assert_eq!(end.notes("srtt")[0].value, 0.11);
-        assert_eq!(law.period(), Duration::from_millis(110 + 35));
-        tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(110));
-        law.period()
+        assert_eq!(algorithm.period(), Duration::from_millis(110 + 35));
+        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(110));
+        algorithm.period()
     };
     // σ = 7/8·8.75 + 1/8·(0 − 8.75) = 6.5625 ms
     assert_eq!(second_period(Params::default().deviation), Duration::from_micros(110_000 + 26_250));
@@ -268,80 +268,88 @@ fn the_round_trip_time_is_smoothed_as_printed() {
 /// S004-06
 #[test]
 fn a_receiver_below_u_minus_d_becomes_the_representative_and_is_obeyed() {
-    let (mut end, mut law) = source(&Params { increase: 0.0, ..Params::default() });
+    let (mut end, mut algorithm) = source(&Params { increase: 0.0, ..Params::default() });
     end.now = ms(1000);
-    tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, RTT);
-    assert_eq!(law.representative(), Some(NEAR));
+    tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
+    assert_eq!(algorithm.representative(), Some(NEAR));
 
     // U − D = 700 kbit/s: at it is not below it
     end.now = ms(2000);
-    tell(&mut end, &mut law, FAR, Kind::Loss, (700e3, 1e3), TRAC, RTT);
-    assert_eq!((law.representative(), rate(&law)), (Some(NEAR), 900e3));
+    tell(&mut end, &mut algorithm, FAR, Kind::Loss, (700e3, 1e3), TRAC, RTT);
+    assert_eq!((algorithm.representative(), rate(&algorithm)), (Some(NEAR), 900e3));
     assert_eq!(end.meter.count(Count::Ignored), 1);
 
-    tell(&mut end, &mut law, FAR, Kind::Loss, (699e3, 1e3), TRAC, RTT);
-    assert_eq!((law.representative(), rate(&law)), (Some(FAR), 675e3));
+    tell(&mut end, &mut algorithm, FAR, Kind::Loss, (699e3, 1e3), TRAC, RTT);
+    assert_eq!((algorithm.representative(), rate(&algorithm)), (Some(FAR), 675e3));
     let switches: Vec<f64> = end.notes("representative").iter().map(|note| note.value).collect();
     assert_eq!(switches, [2.0, 3.0]);
 
     // U and D are the new one's now: 699 − 1
     end.now = ms(3000);
-    tell(&mut end, &mut law, NEAR, Kind::Loss, (698.5e3, 1e3), TRAC, RTT);
-    assert_eq!(law.representative(), Some(FAR));
+    tell(&mut end, &mut algorithm, NEAR, Kind::Loss, (698.5e3, 1e3), TRAC, RTT);
+    assert_eq!(algorithm.representative(), Some(FAR));
 }
 
 /// S004-07
 #[test]
 fn a_representative_that_left_is_given_up_four_periods_after_the_rate_passed_its_bound() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(50);
     // U′ + 4D′ = 980 kbit/s; the rate after the cut is 900
-    tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(50));
+    tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, Duration::from_millis(50));
     let mut passed = None;
-    while law.representative().is_some() {
-        end.now = law.wake();
-        end.cx(|cx| law.on_timer(cx));
-        if rate(&law) >= 980e3 {
+    while algorithm.representative().is_some() {
+        end.now = algorithm.wake();
+        end.cx(|cx| algorithm.on_timer(cx));
+        if rate(&algorithm) >= 980e3 {
             passed.get_or_insert(end.now);
         }
     }
     let passed = passed.expect("the rate grows");
-    assert_eq!(end.now, passed + law.period() * 4);
+    assert_eq!(end.now, passed + algorithm.period() * 4);
     assert_eq!(end.notes("absent")[0].value, f64::from(NEAR.0));
     assert_eq!(end.notes("representative").last().expect("an event").value, -1.0);
 
     // the next control packet announces it, and the first receiver that reports becomes it
     end.now += Duration::from_millis(20);
     let sending = Sending { seq: 99, size: PACKET, bytes_before: 99_000 };
-    let label = end.cx(|cx| law.stamp(&sending, cx));
+    let label = end.cx(|cx| algorithm.stamp(&sending, cx));
     assert_eq!(Announcement::decode(label).expect("a control packet").representative, None);
-    tell(&mut end, &mut law, FAR, Kind::Accumulation, (5e6, 0.0), (5e6, 0.0), Duration::from_millis(20));
-    assert_eq!(law.representative(), Some(FAR));
+    tell(
+        &mut end,
+        &mut algorithm,
+        FAR,
+        Kind::Accumulation,
+        (5e6, 0.0),
+        (5e6, 0.0),
+        Duration::from_millis(20),
+    );
+    assert_eq!(algorithm.representative(), Some(FAR));
 }
 
 /// S004-07
 #[test]
 fn a_representative_that_speaks_is_not_given_up() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     for i in 1..100 {
-        end.run(&mut law, ms(300 * i));
-        tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, RTT);
+        end.run(&mut algorithm, ms(300 * i));
+        tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
     }
-    assert!(rate(&law) > 980e3);
+    assert!(rate(&algorithm) > 980e3);
     assert!(end.notes("absent").is_empty());
 }
 
 #[test]
 fn control_packets_keep_their_distance_and_say_who_represents() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     let mut announced = Vec::new();
     for i in 0..100 {
         end.now = ms(8 * i);
         if i == 50 {
-            tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, RTT);
+            tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
         }
         let sending = Sending { seq: i, size: PACKET, bytes_before: i * 1000 };
-        let label = end.cx(|cx| law.stamp(&sending, cx));
+        let label = end.cx(|cx| algorithm.stamp(&sending, cx));
         if let Some(announcement) = Announcement::decode(label) {
             announced.push((i, announcement));
         } else {
@@ -359,18 +367,18 @@ fn control_packets_keep_their_distance_and_say_who_represents() {
 /// [MCA §2.1]: by themselves, as often as in band, after a packet of data; data say nothing then.
 #[test]
 fn out_of_band_control_packets_go_by_themselves() {
-    let (mut end, mut law) = source(&Params { control: Control::OutOfBand, ..Params::default() });
-    assert!(law.out_of_band() && !source(&Params::default()).1.out_of_band());
+    let (mut end, mut algorithm) = source(&Params { control: Control::OutOfBand, ..Params::default() });
+    assert!(algorithm.out_of_band() && !source(&Params::default()).1.out_of_band());
     let mut announced = Vec::new();
     for i in 0..20 {
         end.now = ms(8 * i);
         if i == 10 {
-            tell(&mut end, &mut law, NEAR, Kind::Accumulation, G, TRAC, RTT);
+            tell(&mut end, &mut algorithm, NEAR, Kind::Accumulation, G, TRAC, RTT);
         }
         let sending = Sending { seq: i, size: PACKET, bytes_before: i * 1000 };
-        assert_eq!(end.cx(|cx| law.stamp(&sending, cx)), Label::default());
+        assert_eq!(end.cx(|cx| algorithm.stamp(&sending, cx)), Label::default());
         let after = Sending { seq: i + 1, size: Bytes::new(40), bytes_before: (i + 1) * 1000 };
-        let label = end.cx(|cx| law.control(&after, cx));
+        let label = end.cx(|cx| algorithm.control(&after, cx));
         announced.extend(label.map(|label| (i, Announcement::decode(label).expect("its own word"))));
     }
     assert_eq!(announced.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 3, 6, 9, 12, 15, 18]);
@@ -388,29 +396,29 @@ fn out_of_band_control_packets_go_by_themselves() {
 fn the_rate_keeps_to_its_floor_and_cap() {
     let params =
         Params { max_rate: Rate::from_kbps(1100), min_rate: Rate::from_kbps(600), ..Params::default() };
-    let (mut end, mut law) = source(&params);
-    end.run(&mut law, ms(5_000));
-    assert_eq!(rate(&law), 1.1e6);
+    let (mut end, mut algorithm) = source(&params);
+    end.run(&mut algorithm, ms(5_000));
+    assert_eq!(rate(&algorithm), 1.1e6);
     for i in 0..20 {
         end.now = ms(5_000 + 200 * i);
-        tell(&mut end, &mut law, NEAR, Kind::Loss, G, TRAC, RTT);
+        tell(&mut end, &mut algorithm, NEAR, Kind::Loss, G, TRAC, RTT);
     }
-    assert_eq!(rate(&law), 600e3);
+    assert_eq!(rate(&algorithm), 600e3);
 }
 
 // ---- receiver ----
 
 /// A receiver that hears a steady stream, 1 packet per millisecond, every one a control packet.
 struct Listening {
-    end: LawBench,
-    law: Receiver,
+    end: StreamBench,
+    algorithm: Receiver,
     heard: Announcement,
     seq: u64,
 }
 
 impl Listening {
     fn new(params: &Params, heard: Announcement) -> Self {
-        Self { end: LawBench::new(NEAR), law: Receiver::new(params, PACKET), heard, seq: 0 }
+        Self { end: StreamBench::new(NEAR), algorithm: Receiver::new(params, PACKET), heard, seq: 0 }
     }
 
     fn data(&self, seq: u64) -> Arrival {
@@ -429,7 +437,7 @@ impl Listening {
         let data = self.data(self.seq);
         self.seq += 1;
         self.end.now = us(data.sent_at.as_nanos() / 1000 + 10_000 + late_us);
-        self.end.listen(|cx| self.law.on_data(&data, cx))
+        self.end.listen(|cx| self.algorithm.on_data(&data, cx))
     }
 
     /// `packets` are lost, and the next arrives in time.
@@ -437,8 +445,8 @@ impl Listening {
         let gap = Gap { first_missing: self.seq, packets, before: self.data(self.seq + packets) };
         self.seq += packets + 1;
         self.end.now = us(gap.before.sent_at.as_nanos() / 1000 + 10_000);
-        let mut said = self.end.listen(|cx| self.law.on_loss(&gap, cx));
-        said.extend(self.end.listen(|cx| self.law.on_data(&gap.before, cx)));
+        let mut said = self.end.listen(|cx| self.algorithm.on_loss(&gap, cx));
+        said.extend(self.end.listen(|cx| self.algorithm.on_data(&gap.before, cx)));
         said
     }
 }
@@ -510,11 +518,11 @@ fn a_control_packet_out_of_band_shows_the_bytes_that_it_has_overtaken() {
     let data = |it: &mut Listening, seq: u64| {
         let data = Arrival { label: Label::default(), ..it.data(seq) };
         it.end.now = ms(seq) + Duration::from_millis(10 + 3 * seq);
-        it.end.listen(|cx| it.law.on_data(&data, cx))
+        it.end.listen(|cx| it.algorithm.on_data(&data, cx))
     };
     let control = |it: &mut Listening, bytes_before: u64| {
         let control = Arrival { label: words, bytes_before, size: Bytes::new(40), ..it.data(0) };
-        it.end.listen(|cx| it.law.on_control(&control, cx)).len()
+        it.end.listen(|cx| it.algorithm.on_control(&control, cx)).len()
     };
     // nothing has arrived that it could be held against
     assert_eq!(control(&mut it, 90_000), 0);
@@ -536,7 +544,7 @@ fn a_control_packet_out_of_band_shows_the_bytes_that_it_has_overtaken() {
 
 #[test]
 fn what_no_receiver_would_say_is_ignored_and_changes_nothing() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(700);
     let good = Indication { kind: Kind::Loss, about: ms(600), g: G, trac: TRAC }.encode();
     let nan = u64::from(f32::NAN.to_bits()) << 32;
@@ -552,12 +560,12 @@ fn what_no_receiver_would_say_is_ignored_and_changes_nothing() {
         Label([2, good.0[1], good.0[2], negative]),
     ];
     for label in broken {
-        end.cx(|cx| law.on_feedback(&Feedback { from: NEAR, sent_at: cx.now(), label }, cx));
+        end.cx(|cx| algorithm.on_feedback(&Feedback { from: NEAR, sent_at: cx.now(), label }, cx));
     }
-    assert_eq!((law.representative(), rate(&law), law.period()), (None, 1e6, RTT));
+    assert_eq!((algorithm.representative(), rate(&algorithm), algorithm.period()), (None, 1e6, RTT));
     assert_eq!(end.meter.count(Count::Ignored), broken.len() as u64);
-    end.cx(|cx| law.on_feedback(&Feedback { from: NEAR, sent_at: cx.now(), label: good }, cx));
-    assert_eq!(rate(&law), 750e3);
+    end.cx(|cx| algorithm.on_feedback(&Feedback { from: NEAR, sent_at: cx.now(), label: good }, cx));
+    assert_eq!(rate(&algorithm), 750e3);
 }
 
 proptest! {
@@ -576,21 +584,21 @@ proptest! {
 
     #[test]
     fn no_word_breaks_either_end(labels: Vec<[u64; 4]>, small in prop::collection::vec((0u64..4, any::<u64>()), 0..40)) {
-        let (mut end, mut law) = source(&Params::default());
+        let (mut end, mut algorithm) = source(&Params::default());
         let mut it = Listening::new(&Params::default(), NOBODY);
         let words = labels.iter().copied().chain(small.iter().map(|(a, b)| [*a, *b >> 32, *b, b.rotate_left(17)]));
         for (i, words) in words.enumerate() {
-            end.run(&mut law, ms(37 * i as u64));
+            end.run(&mut algorithm, ms(37 * i as u64));
             let feedback = Feedback { from: EndpointId(words[0] as u32), sent_at: end.now, label: Label(words) };
-            end.cx(|cx| law.on_feedback(&feedback, cx));
-            let allowed = law.allowance().rate;
+            end.cx(|cx| algorithm.on_feedback(&feedback, cx));
+            let allowed = algorithm.allowance().rate;
             prop_assert!(allowed >= Rate::from_kbps(4));
-            prop_assert!(law.wake() >= end.now);
+            prop_assert!(algorithm.wake() >= end.now);
             let data = Arrival { label: Label(words), sent_at: Time::from_nanos(words[3]), ..it.data(2 * i as u64) };
             it.end.now = end.now;
             let gap = Gap { first_missing: data.seq - data.seq.min(1), packets: 1, before: data };
-            it.end.listen(|cx| it.law.on_loss(&gap, cx));
-            it.end.listen(|cx| it.law.on_data(&data, cx));
+            it.end.listen(|cx| it.algorithm.on_loss(&gap, cx));
+            it.end.listen(|cx| it.algorithm.on_data(&data, cx));
         }
     }
 }
@@ -636,7 +644,7 @@ proptest! {
 
         let params = Params::default();
         let mut it = Listening::new(&params, Announcement { representative: Some(FAR), ..NOBODY });
-        it.law = Receiver::new(&params, Bytes::new(size));
+        it.algorithm = Receiver::new(&params, Bytes::new(size));
         let bits = size as f64 * 8.0;
         let (mut t, mut seq, mut newest) = (0.0f64, 0, Time::ZERO);
         while t < 1.0 {
@@ -652,7 +660,7 @@ proptest! {
             it.end.now = newest;
             let data = Arrival { seq, size: Bytes::new(size), sent_at: ns(t), ..it.data(0) };
             let before = it.end.out.notes.pending.len();
-            it.end.listen(|cx| it.law.on_data(&data, cx));
+            it.end.listen(|cx| it.algorithm.on_data(&data, cx));
             let shown = it.end.out.notes.pending[before..]
                 .iter()
                 .find(|note| note.name == "accumulation")

@@ -15,7 +15,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub(crate) fn new(params: &Params) -> Self {
         Self { rate: params.initial_rate, starts_at_capacity: params.initial_rate == Rate::UNLIMITED }
     }

@@ -63,7 +63,7 @@ params! {
     /// Depth of the leaky bucket of a link, in packets; 0 is unlimited.
     depth: u32 = 200, within 0..=1000000000, from "KATO §4.1";
     /// Interests that y counts.
-    counting: Counting = Counting::Received, from "our choice: KATO §3.1 says received; counting only Interests that pass would hide the overload from the control law";
+    counting: Counting = Counting::Received, from "our choice: KATO §3.1 says received; counting only Interests that pass would hide the overload from the algorithm";
     /// Treatment of an Interest that exceeds the bucket.
     policing: Policing = Policing::Drop, from "our choice: KATO mentions no NACK";
     /// Whether R is limited to C. Without this limit the rate of a link that is no bottleneck grows without bound.

@@ -1,6 +1,7 @@
 use contract::{
-    Admission, Crossing, Data, Ecn, FaceId, FaceView, Header, Interest, Label, LaneId, LaneView, LinkCx,
-    LinkLaw, NackReason, Name, Names, NodeId, Packet, ParamTable, PortId, PortView, Random, Return,
+    Admission, Crossing, Data, Ecn, FaceId, FaceView, Header, Interest, Label, LaneId, LaneView,
+    LinkAlgorithm, LinkCx, NackReason, Name, Names, NodeId, Packet, ParamTable, PortId, PortView, Random,
+    Return,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -11,7 +12,7 @@ use crate::shared::offer;
 use crate::shared::testing::Bench;
 use contract::CongestionControl;
 
-// ---- what a law needs to run ----
+// ---- what a controller needs to run ----
 
 /// A node whose links carry Data at given rates; two faces of endpoints follow.
 struct Node {
@@ -90,9 +91,9 @@ fn ms(ms: u64) -> Time {
 }
 
 fn node_with(params: &Params, rates_in: &[Rate]) -> (Node, Link) {
-    let (mut node, mut law) = (Node::new(rates_in), link(params, &SETUP));
-    law.on_start(&mut node);
-    (node, law)
+    let (mut node, mut controller) = (Node::new(rates_in), link(params, &SETUP));
+    controller.on_start(&mut node);
+    (node, controller)
 }
 
 fn packet(header: Header, label: Label) -> Packet {
@@ -110,12 +111,12 @@ fn packet(header: Header, label: Label) -> Packet {
 }
 
 /// An Interest that is to leave by `to`.
-fn ask(law: &mut Link, node: &mut Node, to: FaceId) -> Admission {
+fn ask(controller: &mut Link, node: &mut Node, to: FaceId) -> Admission {
     let mut interest = packet(
         Header::Interest(Interest { name: Name::default(), nonce: 1, lifetime_ms: 2000 }),
         Label([0; 4]),
     );
-    law.on_interest(
+    controller.on_interest(
         &mut interest,
         &mut Crossing { from: FaceId(9), to, note: 0, asked: Label::default() },
         node,
@@ -123,29 +124,29 @@ fn ask(law: &mut Link, node: &mut Node, to: FaceId) -> Admission {
 }
 
 /// How many of `count` Interests at once pass.
-fn burst(law: &mut Link, node: &mut Node, count: u32) -> u32 {
-    (0..count).filter(|_| ask(law, node, UP) == Admission::Pass).count() as u32
+fn burst(controller: &mut Link, node: &mut Node, count: u32) -> u32 {
+    (0..count).filter(|_| ask(controller, node, UP) == Admission::Pass).count() as u32
 }
 
 /// The label of Data that came in by `from` with `label`.
-fn bring(law: &mut Link, node: &mut Node, from: FaceId, rtt: Option<Duration>, label: Label) -> Label {
+fn bring(controller: &mut Link, node: &mut Node, from: FaceId, rtt: Option<Duration>, label: Label) -> Label {
     let mut data = packet(Header::Data(Data { name: Name::default(), payload_bytes: 1174 }), label);
-    law.on_data_in(&mut data, &Return { from, rtt, note: 0, hops: 1 }, node);
+    controller.on_data_in(&mut data, &Return { from, rtt, note: 0, hops: 1 }, node);
     data.label
 }
 
 /// What Data from the first link offers, in packets per second.
-fn offered(law: &mut Link, node: &mut Node) -> f64 {
-    let label = bring(law, node, UP, None, Label([0; 4]));
+fn offered(controller: &mut Link, node: &mut Node) -> f64 {
+    let label = bring(controller, node, UP, None, Label([0; 4]));
     offer::offered(label).expect("it is stamped").as_bps_f64() / (DATA.as_f64() * 8.0)
 }
 
-/// Lets the law's deadlines pass up to and including `end`.
-fn run(law: &mut Link, node: &mut Node, end: Time) {
-    while law.wake() <= end {
-        node.now = law.wake();
-        law.on_timer(node);
-        assert!(law.wake() > node.now, "a deadline that has passed stays");
+/// Lets the controller's deadlines pass up to and including `end`.
+fn run(controller: &mut Link, node: &mut Node, end: Time) {
+    while controller.wake() <= end {
+        node.now = controller.wake();
+        controller.on_timer(node);
+        assert!(controller.wake() > node.now, "a deadline that has passed stays");
     }
     node.now = end;
 }
@@ -305,24 +306,24 @@ fn a_queue_that_is_long_for_its_round_trip_leaves_the_minimum_rate() {
 /// S1-18
 #[test]
 fn a_burst_of_250_on_an_empty_bucket_passes_exactly_200() {
-    let (mut node, mut law) = node_with(&Params::default(), &[ACCESS]);
-    assert_eq!(burst(&mut law, &mut node, 250), 200);
-    assert_eq!(ask(&mut law, &mut node, UP), Admission::Drop);
+    let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS]);
+    assert_eq!(burst(&mut controller, &mut node, 250), 200);
+    assert_eq!(ask(&mut controller, &mut node, UP), Admission::Drop);
     node.now = ms(10);
-    assert_eq!(burst(&mut law, &mut node, 250), 10, "the bucket drains 1000 packets a second");
+    assert_eq!(burst(&mut controller, &mut node, 250), 10, "the bucket drains 1000 packets a second");
     node.now = ms(400);
-    assert_eq!(burst(&mut law, &mut node, 250), 200, "never below empty");
+    assert_eq!(burst(&mut controller, &mut node, 250), 200, "never below empty");
 }
 
 #[test]
 fn interests_are_refused_where_that_is_chosen_and_pass_where_there_is_no_limit() {
     let params = Params { policing: Policing::Nack, depth: 1, ..Params::default() };
-    let (mut node, mut law) = node_with(&params, &[ACCESS]);
-    assert_eq!(ask(&mut law, &mut node, UP), Admission::Pass);
-    assert_eq!(ask(&mut law, &mut node, UP), Admission::Refuse(NackReason::Congestion));
-    let (mut node, mut law) = node_with(&Params { depth: 0, ..Params::default() }, &[ACCESS]);
-    assert_eq!(burst(&mut law, &mut node, 5000), 5000);
-    run(&mut law, &mut node, ms(100));
+    let (mut node, mut controller) = node_with(&params, &[ACCESS]);
+    assert_eq!(ask(&mut controller, &mut node, UP), Admission::Pass);
+    assert_eq!(ask(&mut controller, &mut node, UP), Admission::Refuse(NackReason::Congestion));
+    let (mut node, mut controller) = node_with(&Params { depth: 0, ..Params::default() }, &[ACCESS]);
+    assert_eq!(burst(&mut controller, &mut node, 5000), 5000);
+    run(&mut controller, &mut node, ms(100));
     assert!(close(node.probed("inflated_queue"), 4900.0), "5000 less 100 ms at 1000 packets a second");
 }
 
@@ -330,11 +331,11 @@ fn interests_are_refused_where_that_is_chosen_and_pass_where_there_is_no_limit()
 #[test]
 fn a_coarse_clock_lets_no_more_through_than_a_bucket_a_tick() {
     for (tick_ms, passed) in [(100, 100.0), (250, 200.0), (500, 200.0), (750, 200.0)] {
-        let (mut node, mut law) = node_with(&Params::default(), &[ACCESS]);
+        let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS]);
         for tick in 1..=8 {
-            run(&mut law, &mut node, ms(tick_ms * tick));
+            run(&mut controller, &mut node, ms(tick_ms * tick));
             assert_eq!(
-                f64::from(burst(&mut law, &mut node, tick_ms as u32)),
+                f64::from(burst(&mut controller, &mut node, tick_ms as u32)),
                 passed,
                 "{tick_ms} ms, tick {tick}"
             );
@@ -344,25 +345,28 @@ fn a_coarse_clock_lets_no_more_through_than_a_bucket_a_tick() {
 
 #[test]
 fn a_steady_rate_of_c_passes_for_ever_and_links_have_buckets_of_their_own() {
-    let (mut node, mut law) = node_with(&Params::default(), &[ACCESS, CORE]);
+    let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, CORE]);
     for i in 0..20_000u64 {
-        run(&mut law, &mut node, ms(i));
-        assert_eq!(ask(&mut law, &mut node, UP), Admission::Pass, "{i}");
+        run(&mut controller, &mut node, ms(i));
+        assert_eq!(ask(&mut controller, &mut node, UP), Admission::Pass, "{i}");
     }
-    assert_eq!((0..250).filter(|_| ask(&mut law, &mut node, FaceId(1)) == Admission::Pass).count(), 200);
+    assert_eq!(
+        (0..250).filter(|_| ask(&mut controller, &mut node, FaceId(1)) == Admission::Pass).count(),
+        200
+    );
 }
 
 /// S1-14
 #[test]
 fn interests_are_counted_before_policing_or_after() {
     for (counting, y) in [(Counting::Received, 2500.0), (Counting::Passed, 2000.0)] {
-        let (mut node, mut law) = node_with(&Params { counting, ..Params::default() }, &[ACCESS]);
-        burst(&mut law, &mut node, 250);
-        run(&mut law, &mut node, ms(100));
+        let (mut node, mut controller) = node_with(&Params { counting, ..Params::default() }, &[ACCESS]);
+        burst(&mut controller, &mut node, 250);
+        run(&mut controller, &mut node, ms(100));
         assert!(close(node.probed("interest_rate"), y), "{counting:?}: over 0.1 s");
         assert!(close(node.probed("inflated_queue"), 100.0), "200 less 100 ms at 1000 packets a second");
         assert!(close(node.probed("target_utilisation"), 1.0));
-        run(&mut law, &mut node, ms(200));
+        run(&mut controller, &mut node, ms(200));
         assert!(close(node.probed("interest_rate"), 0.0), "counting starts again");
     }
 }
@@ -376,12 +380,12 @@ fn the_rate_is_worked_out_every_interval_and_at_no_other_time() {
             phase: Duration::from_millis(phase_ms),
             ..Params::default()
         };
-        let (mut node, mut law) = node_with(&params, &[ACCESS]);
+        let (mut node, mut controller) = node_with(&params, &[ACCESS]);
         let first = if phase_ms > 0 { phase_ms } else { interval_ms };
-        assert_eq!(law.wake(), ms(first));
-        law.on_timer(&mut node);
+        assert_eq!(controller.wake(), ms(first));
+        controller.on_timer(&mut node);
         assert_eq!(node.probes.len(), 0, "an early call is no tick");
-        run(&mut law, &mut node, ms(1000));
+        run(&mut controller, &mut node, ms(1000));
         assert_eq!(node.probes.iter().filter(|(name, _)| *name == "beta").count(), ticks);
         assert!(close(node.probed("rate_interval"), params.interval.as_secs_f64()));
     }
@@ -393,21 +397,21 @@ fn the_rate_is_worked_out_every_interval_and_at_no_other_time() {
 #[test]
 fn ten_megabits_are_a_thousand_packets_of_1250_bytes() {
     for (rate, packets) in [(ACCESS, 1000.0), (CORE, 1200.0)] {
-        let (mut node, mut law) = node_with(&Params::default(), &[rate]);
-        run(&mut law, &mut node, ms(100));
+        let (mut node, mut controller) = node_with(&Params::default(), &[rate]);
+        run(&mut controller, &mut node, ms(100));
         assert!(close(node.probed("upstream_capacity"), packets));
-        assert!(close(offered(&mut law, &mut node), packets), "an idle link offers its capacity");
+        assert!(close(offered(&mut controller, &mut node), packets), "an idle link offers its capacity");
     }
 }
 
 #[test]
 fn the_offer_follows_the_rate_at_each_tick_only() {
-    let (mut node, mut law) = node_with(&Params::default(), &[CORE]);
-    burst(&mut law, &mut node, 160);
-    assert!(close(offered(&mut law, &mut node), 1200.0));
-    run(&mut law, &mut node, ms(100));
+    let (mut node, mut controller) = node_with(&Params::default(), &[CORE]);
+    burst(&mut controller, &mut node, 160);
+    assert!(close(offered(&mut controller, &mut node), 1200.0));
+    run(&mut controller, &mut node, ms(100));
     // y = 1600, q = 160 − 120 = 40, d = 0.4: as computed above
-    assert!(close(offered(&mut law, &mut node), 1012.5), "{}", offered(&mut law, &mut node));
+    assert!(close(offered(&mut controller, &mut node), 1012.5), "{}", offered(&mut controller, &mut node));
     assert!(close(node.probed("stamping_rate"), 1012.5));
     assert!(close(node.probed("full_rate_flows"), 4.0 / 3.0));
     assert!(close(node.probed("beta"), 1.0));
@@ -421,14 +425,14 @@ proptest! {
     ) {
         let (mut label, mut min) = (Label([0; 4]), f64::INFINITY);
         for (bps, interests) in path {
-            let (mut node, mut law) = node_with(&Params::default(), &[ACCESS, Rate::from_bps(bps)]);
+            let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, Rate::from_bps(bps)]);
             for _ in 0..interests {
-                ask(&mut law, &mut node, FaceId(1));
+                ask(&mut controller, &mut node, FaceId(1));
             }
-            run(&mut law, &mut node, ms(300));
-            let own = bring(&mut law, &mut node, FaceId(1), None, Label([0; 4]));
+            run(&mut controller, &mut node, ms(300));
+            let own = bring(&mut controller, &mut node, FaceId(1), None, Label([0; 4]));
             min = min.min(offer::offered(own).expect("stamped").as_bps_f64());
-            label = bring(&mut law, &mut node, FaceId(1), None, label);
+            label = bring(&mut controller, &mut node, FaceId(1), None, label);
             prop_assert_eq!(offer::offered(label).expect("stamped").as_bps_f64(), min);
         }
     }
@@ -446,38 +450,38 @@ proptest! {
 
 #[test]
 fn the_round_trip_time_of_a_link_is_smoothed_from_its_first_sample() {
-    let (mut node, mut law) = node_with(&Params::default(), &[ACCESS, CORE]);
-    ask(&mut law, &mut node, UP);
-    run(&mut law, &mut node, ms(100));
+    let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, CORE]);
+    ask(&mut controller, &mut node, UP);
+    run(&mut controller, &mut node, ms(100));
     assert!(close(node.probed("upstream_rtt"), 0.4), "before the first sample");
-    bring(&mut law, &mut node, UP, Some(Duration::from_millis(300)), Label([0; 4]));
-    bring(&mut law, &mut node, UP, Some(Duration::from_millis(500)), Label([0; 4]));
-    bring(&mut law, &mut node, UP, None, Label([0; 4]));
-    bring(&mut law, &mut node, FaceId(1), Some(Duration::from_secs(9)), Label([0; 4]));
-    run(&mut law, &mut node, ms(200));
+    bring(&mut controller, &mut node, UP, Some(Duration::from_millis(300)), Label([0; 4]));
+    bring(&mut controller, &mut node, UP, Some(Duration::from_millis(500)), Label([0; 4]));
+    bring(&mut controller, &mut node, UP, None, Label([0; 4]));
+    bring(&mut controller, &mut node, FaceId(1), Some(Duration::from_secs(9)), Label([0; 4]));
+    run(&mut controller, &mut node, ms(200));
     assert!(close(node.probed("upstream_rtt"), 0.32), "0.3 + 0.1·(0.5 − 0.3)");
 }
 
 #[test]
 fn what_is_shown_is_the_link_with_the_maximum_demand() {
-    let (mut node, mut law) = node_with(&Params::default(), &[ACCESS, CORE]);
-    run(&mut law, &mut node, ms(100));
+    let (mut node, mut controller) = node_with(&Params::default(), &[ACCESS, CORE]);
+    run(&mut controller, &mut node, ms(100));
     assert!(close(node.probed("upstream_capacity"), 1000.0), "of equals the first");
-    ask(&mut law, &mut node, FaceId(1));
-    run(&mut law, &mut node, ms(200));
+    ask(&mut controller, &mut node, FaceId(1));
+    run(&mut controller, &mut node, ms(200));
     assert!(close(node.probed("upstream_capacity"), 1200.0));
     assert_eq!(node.probes.len(), 18, "nine quantities a tick");
 }
 
 #[test]
 fn a_link_without_a_rate_and_one_without_a_limit_are_no_trouble() {
-    let (mut node, mut law) = node_with(&Params::default(), &[Rate::ZERO, Rate::UNLIMITED]);
+    let (mut node, mut controller) = node_with(&Params::default(), &[Rate::ZERO, Rate::UNLIMITED]);
     for i in 1..50 {
-        run(&mut law, &mut node, ms(100 * i));
-        ask(&mut law, &mut node, UP);
-        assert_eq!(ask(&mut law, &mut node, FaceId(1)), Admission::Pass);
-        let slow = bring(&mut law, &mut node, UP, None, Label([0; 4]));
-        let fast = bring(&mut law, &mut node, FaceId(1), None, Label([0; 4]));
+        run(&mut controller, &mut node, ms(100 * i));
+        ask(&mut controller, &mut node, UP);
+        assert_eq!(ask(&mut controller, &mut node, FaceId(1)), Admission::Pass);
+        let slow = bring(&mut controller, &mut node, UP, None, Label([0; 4]));
+        let fast = bring(&mut controller, &mut node, FaceId(1), None, Label([0; 4]));
         assert_eq!(offer::offered(slow), Some(Rate::from_bps(1)));
         assert!(offer::offered(fast) > Some(Rate::from_mbps(1_000_000)), "{fast:?}");
     }
@@ -487,28 +491,32 @@ fn a_link_without_a_rate_and_one_without_a_limit_are_no_trouble() {
 
 #[test]
 fn a_consumer_asks_at_the_rate_of_its_last_data() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &SETUP));
-    law.on_access(ACCESS);
-    assert_eq!(law.allowance(), contract::Allowance::rate(ACCESS), "it starts at the rate of its link");
+    let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &SETUP));
+    controller.on_access(ACCESS);
+    assert_eq!(
+        controller.allowance(),
+        contract::Allowance::rate(ACCESS),
+        "it starts at the rate of its link"
+    );
     for (label, rate) in [
         (Label([6_000_000, 0, 0, 0]), 6_000_000),
         (Label([0; 4]), 6_000_000),
         (Label([9_000_000, 0, 0, 0]), 9_000_000),
         (Label([1, 2, 3, 4]), 9_000_000),
     ] {
-        let ack = contract::Ack { label, ..bench.an_ack(&law) };
-        bench.give(&mut law, &ack);
-        assert_eq!(law.allowance(), contract::Allowance::rate(Rate::from_bps(rate)), "{label:?}");
+        let ack = contract::Ack { label, ..bench.an_ack(&controller) };
+        bench.give(&mut controller, &ack);
+        assert_eq!(controller.allowance(), contract::Allowance::rate(Rate::from_bps(rate)), "{label:?}");
     }
-    bench.congestion(&mut law, contract::Cause::Timeout);
-    bench.congestion(&mut law, contract::Cause::Refused);
-    assert_eq!(law.allowance().rate, Rate::from_bps(9_000_000), "losses say nothing");
+    bench.congestion(&mut controller, contract::Cause::Timeout);
+    bench.congestion(&mut controller, contract::Cause::Refused);
+    assert_eq!(controller.allowance().rate, Rate::from_bps(9_000_000), "losses say nothing");
 }
 
 #[test]
 fn a_consumer_starts_at_the_rate_it_is_given() {
     let given = [("initial_rate".to_owned(), "1 Mbit/s".into())];
-    let mut law = control(&Params::with(&given).expect("in range"), &SETUP);
-    law.on_access(ACCESS);
-    assert_eq!(law.allowance().rate, Rate::from_mbps(1));
+    let mut controller = control(&Params::with(&given).expect("in range"), &SETUP);
+    controller.on_access(ACCESS);
+    assert_eq!(controller.allowance().rate, Rate::from_mbps(1));
 }

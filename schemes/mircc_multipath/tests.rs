@@ -1,8 +1,8 @@
 use contract::{
     Admission, ArrivingData, ArrivingInterest, CongestionControl, Crossing, Data, Departure, Ecn, FaceId,
-    FaceView, FibEntry, Header, InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, NackReason,
-    Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, Return,
-    Strategy as _, StrategyCx,
+    FaceView, FibEntry, Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx,
+    NackReason, Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random,
+    Return, Strategy as _, StrategyCx,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -255,25 +255,25 @@ proptest! {
 
 #[test]
 fn a_consumer_asks_at_the_sum_of_its_paths() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &SETUP));
-    law.on_access(Rate::from_mbps(10));
-    assert_eq!(law.allowance().rate, Rate::from_mbps(10));
+    let (mut bench, mut controller) = (Bench::new(), control(&Params::default(), &SETUP));
+    controller.on_access(Rate::from_mbps(10));
+    assert_eq!(controller.allowance().rate, Rate::from_mbps(10));
     for (offer, kbps) in
         [(offer(NEAR, 8000, 1000), 8000), (offer(FAR, 6000, 5000), 8000), (offer(FAR, 6000, 9000), 10_000)]
     {
-        let ack = contract::Ack { label: label_of(offer), ..bench.an_ack(&law) };
-        bench.give(&mut law, &ack);
-        assert_eq!(law.allowance().rate, Rate::from_kbps(kbps), "{offer:?}");
+        let ack = contract::Ack { label: label_of(offer), ..bench.an_ack(&controller) };
+        bench.give(&mut controller, &ack);
+        assert_eq!(controller.allowance().rate, Rate::from_kbps(kbps), "{offer:?}");
     }
-    let ack = contract::Ack { label: Label::default(), ..bench.an_ack(&law) };
-    bench.give(&mut law, &ack);
-    assert_eq!(law.allowance().rate, Rate::from_mbps(10), "Data of the own store say nothing");
+    let ack = contract::Ack { label: Label::default(), ..bench.an_ack(&controller) };
+    bench.give(&mut controller, &ack);
+    assert_eq!(controller.allowance().rate, Rate::from_mbps(10), "Data of the own store say nothing");
 }
 
-fn arrive(law: &mut super::Strategy, node: &mut Node, from: FaceId, is_new: bool) -> Option<FaceId> {
+fn arrive(controller: &mut super::Strategy, node: &mut Node, from: FaceId, is_new: bool) -> Option<FaceId> {
     let packet = interest(Label::default());
     (node.sent, node.sent_at) = (Vec::new(), Vec::new());
-    law.on_interest(
+    controller.on_interest(
         &ArrivingInterest { packet: &packet, name: name(), from, pending: PENDING, is_new },
         &FIB,
         node,
@@ -281,75 +281,75 @@ fn arrive(law: &mut super::Strategy, node: &mut Node, from: FaceId, is_new: bool
     node.sent.last().copied()
 }
 
-fn hear(law: &mut super::Strategy, node: &mut Node, offer: Offer) {
+fn hear(controller: &mut super::Strategy, node: &mut Node, offer: Offer) {
     let packet = data(label_of(offer));
     let returned =
         ArrivingData { packet: &packet, name: name(), from: offer.path, pending: PENDING, rtt: None };
-    law.on_data(&returned, &FIB, node);
+    controller.on_data(&returned, &FIB, node);
 }
 
 #[test]
 fn a_consumers_node_divides_interests_as_the_shares_are_and_keeps_every_path_known() {
-    let (mut node, mut law) = (Node::new(), strategy(&Params::default(), &SETUP));
-    let far = |law: &mut super::Strategy, node: &mut Node, n: usize| {
-        (0..n).filter(|_| arrive(law, node, CONSUMER, true) == Some(FAR)).count()
+    let (mut node, mut controller) = (Node::new(), strategy(&Params::default(), &SETUP));
+    let far = |controller: &mut super::Strategy, node: &mut Node, n: usize| {
+        (0..n).filter(|_| arrive(controller, node, CONSUMER, true) == Some(FAR)).count()
     };
-    assert_eq!(far(&mut law, &mut node, 100), 50, "nothing is known");
-    hear(&mut law, &mut node, offer(NEAR, 8000, 1000));
-    hear(&mut law, &mut node, offer(FAR, 6000, 4000));
+    assert_eq!(far(&mut controller, &mut node, 100), 50, "nothing is known");
+    hear(&mut controller, &mut node, offer(NEAR, 8000, 1000));
+    hear(&mut controller, &mut node, offer(FAR, 6000, 4000));
     // 1000 + D = 3000 over the near path, against 4000 over the far one
-    let shared = far(&mut law, &mut node, 1000);
+    let shared = far(&mut controller, &mut node, 1000);
     assert!((498..=502).contains(&shared), "{shared}: D = 8000 − 5000 = 3000, so 4000 each");
-    hear(&mut law, &mut node, offer(FAR, 6000, 1));
-    let trickle = far(&mut law, &mut node, 1000);
+    hear(&mut controller, &mut node, offer(FAR, 6000, 1));
+    let trickle = far(&mut controller, &mut node, 1000);
     assert!((18..=21).contains(&trickle), "{trickle}: 2 %");
 }
 
 #[test]
 fn other_nodes_take_the_cheapest_way_and_what_is_retransmitted_another() {
-    let (mut node, mut law) = (Node::new(), strategy(&Params::default(), &SETUP));
+    let (mut node, mut controller) = (Node::new(), strategy(&Params::default(), &SETUP));
     let elsewhere = FaceId(1);
-    assert_eq!(arrive(&mut law, &mut node, elsewhere, true), Some(NEAR));
+    assert_eq!(arrive(&mut controller, &mut node, elsewhere, true), Some(NEAR));
     let packet = interest(Label::default());
     let again =
         ArrivingInterest { packet: &packet, name: name(), from: CONSUMER, pending: PENDING, is_new: false };
-    law.on_interest(&again, &FIB, &mut node);
+    controller.on_interest(&again, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR]);
-    law.on_interest(&again, &FIB, &mut node);
+    controller.on_interest(&again, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR], "all have just been tried");
     node.now = ms(10);
-    law.on_interest(&again, &FIB, &mut node);
+    controller.on_interest(&again, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR, NEAR], "the one that was tried longest ago");
     (node.sent, node.sent_at) = (Vec::new(), Vec::new());
     let only = FibEntry { hops: &HOPS[..1], ..FIB };
     let back = ArrivingInterest { from: NEAR, is_new: true, ..again };
-    law.on_interest(&back, &only, &mut node);
+    controller.on_interest(&back, &only, &mut node);
     assert_eq!((node.sent.len(), node.refused.as_slice()), (0, &[NackReason::NoRoute][..]));
 }
 
 fn linked() -> (Node, Link) {
-    let (mut node, mut law) = (Node::new(), link(&Params::default(), &SETUP));
-    law.on_start(&mut node);
-    (node, law)
+    let (mut node, mut controller) = (Node::new(), link(&Params::default(), &SETUP));
+    controller.on_start(&mut node);
+    (node, controller)
 }
 
 /// The class that an Interest leaves with, if it leaves.
-fn leave(law: &mut Link, node: &mut Node, from: FaceId, to: FaceId, label: Label) -> Option<Class> {
+fn leave(controller: &mut Link, node: &mut Node, from: FaceId, to: FaceId, label: Label) -> Option<Class> {
     let mut packet = interest(label);
     let way = &mut Crossing { from, to, note: 0, asked: Label::default() };
-    (law.on_interest(&mut packet, way, node) == Admission::Pass).then(|| headers::class(packet.label))
+    (controller.on_interest(&mut packet, way, node) == Admission::Pass).then(|| headers::class(packet.label))
 }
 
-fn bring(law: &mut Link, node: &mut Node, from: FaceId, label: Label) -> Offer {
+fn bring(controller: &mut Link, node: &mut Node, from: FaceId, label: Label) -> Offer {
     let mut packet = data(label);
-    law.on_data_in(&mut packet, &Return { from, rtt: None, note: 0, hops: 1 }, node);
+    controller.on_data_in(&mut packet, &Return { from, rtt: None, note: 0, hops: 1 }, node);
     headers::offered(packet.label).expect("stamped")
 }
 
-fn tick(law: &mut Link, node: &mut Node) {
-    node.now = law.wake();
-    law.on_timer(node);
-    assert!(law.wake() > node.now);
+fn tick(controller: &mut Link, node: &mut Node) {
+    node.now = controller.wake();
+    controller.on_timer(node);
+    assert!(controller.wake() > node.now);
 }
 
 fn labels(class: Class) -> Label {
@@ -360,19 +360,23 @@ fn labels(class: Class) -> Label {
 
 #[test]
 fn the_second_class_is_offered_what_the_first_leaves() {
-    let (mut node, mut law) = linked();
-    assert_eq!(bring(&mut law, &mut node, NEAR, Label::default()), offer(NEAR, 10_000, 10_000), "idle");
+    let (mut node, mut controller) = linked();
+    assert_eq!(
+        bring(&mut controller, &mut node, NEAR, Label::default()),
+        offer(NEAR, 10_000, 10_000),
+        "idle"
+    );
     for _ in 0..40 {
         for _ in 0..70 {
-            assert!(leave(&mut law, &mut node, FAR, NEAR, labels(Class::Primary)).is_some());
+            assert!(leave(&mut controller, &mut node, FAR, NEAR, labels(Class::Primary)).is_some());
         }
-        tick(&mut law, &mut node);
+        tick(&mut controller, &mut node);
     }
     // 700 of 1000 packets a second are of the first class, which C does not bound yet; C₂ = 300
-    let found = bring(&mut law, &mut node, NEAR, Label::default());
+    let found = bring(&mut controller, &mut node, NEAR, Label::default());
     assert_eq!((found.primary, found.secondary), (Rate::from_mbps(10), Rate::from_mbps(3)));
     assert_eq!(
-        bring(&mut law, &mut node, FAR, Label::default()),
+        bring(&mut controller, &mut node, FAR, Label::default()),
         offer(FAR, 6000, 6000),
         "links of their own"
     );
@@ -380,29 +384,29 @@ fn the_second_class_is_offered_what_the_first_leaves() {
 
 #[test]
 fn each_class_has_a_bucket_and_what_says_nothing_is_of_the_first() {
-    let (mut node, mut law) = linked();
-    let passed = |law: &mut Link, node: &mut Node, label| {
-        (0..250).filter(|_| leave(law, node, FAR, NEAR, label).is_some()).count()
+    let (mut node, mut controller) = linked();
+    let passed = |controller: &mut Link, node: &mut Node, label| {
+        (0..250).filter(|_| leave(controller, node, FAR, NEAR, label).is_some()).count()
     };
-    assert_eq!(passed(&mut law, &mut node, labels(Class::Secondary)), 200);
-    assert_eq!(passed(&mut law, &mut node, labels(Class::Primary)), 200);
-    assert_eq!(passed(&mut law, &mut node, Label::default()), 0);
+    assert_eq!(passed(&mut controller, &mut node, labels(Class::Secondary)), 200);
+    assert_eq!(passed(&mut controller, &mut node, labels(Class::Primary)), 200);
+    assert_eq!(passed(&mut controller, &mut node, Label::default()), 0);
 }
 
 #[test]
 fn a_consumers_node_writes_classes_as_the_shares_are() {
-    let (mut node, mut law) = linked();
-    let secondaries = |law: &mut Link, node: &mut Node, to| {
-        let classes = (0..100).filter_map(|_| leave(law, node, CONSUMER, to, Label::default()));
+    let (mut node, mut controller) = linked();
+    let secondaries = |controller: &mut Link, node: &mut Node, to| {
+        let classes = (0..100).filter_map(|_| leave(controller, node, CONSUMER, to, Label::default()));
         classes.filter(|class| *class == Class::Secondary).count()
     };
-    assert_eq!(secondaries(&mut law, &mut node, NEAR), 0, "nothing is known");
+    assert_eq!(secondaries(&mut controller, &mut node, NEAR), 0, "nothing is known");
     for _ in 0..4 {
-        tick(&mut law, &mut node);
+        tick(&mut controller, &mut node);
     }
-    bring(&mut law, &mut node, NEAR, label_of(offer(CONSUMER, 8000, 1000)));
-    bring(&mut law, &mut node, FAR, label_of(offer(CONSUMER, 6000, 3000)));
+    bring(&mut controller, &mut node, NEAR, label_of(offer(CONSUMER, 8000, 1000)));
+    bring(&mut controller, &mut node, FAR, label_of(offer(CONSUMER, 6000, 3000)));
     // near: D = 8000 − 4000 = 4000 of the first class, 1000 of the second; far: all of the second
-    assert_eq!(secondaries(&mut law, &mut node, NEAR), 20);
-    assert_eq!(secondaries(&mut law, &mut node, FAR), 100);
+    assert_eq!(secondaries(&mut controller, &mut node, NEAR), 20);
+    assert_eq!(secondaries(&mut controller, &mut node, FAR), 100);
 }

@@ -25,23 +25,23 @@ pub struct Consumer {
     initial: f64,
     window: f64,
     max: f64,
-    law: Window,
+    controller: Window,
 }
 
 impl Consumer {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).max(Segments(1.0)).0;
-        let mut law = Self {
+        let mut controller = Self {
             segment: setup.segment,
             allowed: Bytes::ZERO,
             initial,
             window: initial,
             max: f64::from(params.max_window),
-            law: params.consumer,
+            controller: params.consumer,
         };
-        law.set(initial);
-        law
+        controller.set(initial);
+        controller
     }
 
     /// The window W, in segments.
@@ -64,7 +64,7 @@ impl CongestionControl for Consumer {
             return;
         }
         let acked = f64::from(ack.packets);
-        self.set(match self.law {
+        self.set(match self.controller {
             // W ← W + 1/W                                                                [YIC]
             Window::Aimd => self.window + acked / self.window,
             // W ← W + 1                                                                  [CAWKA, YIC]
@@ -73,7 +73,7 @@ impl CongestionControl for Consumer {
     }
 
     fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
-        let kept = match (self.law, event.cause) {
+        let kept = match (self.controller, event.cause) {
             // our choice: half, once per window; the same after a mark
             (Window::Aimd, _) if event.first => self.window / 2.0,
             // W ← W − 1 with each NACK                                                   [YIC]

@@ -20,55 +20,58 @@ fn node(params: &Params) -> (StrategyBench, Strategy) {
     (StrategyBench::new(faces(2, Rate::from_mbps(10), 2), &[10, 20]), strategy(params, &SETUP))
 }
 
-fn status(node: &StrategyBench, law: &Strategy, face: FaceId) -> Status {
-    law.status(&FibEntry { prefix: NameId(1), index: 0, hops: &node.hops }, face)
+fn status(node: &StrategyBench, controller: &Strategy, face: FaceId) -> Status {
+    controller.status(&FibEntry { prefix: NameId(1), index: 0, hops: &node.hops }, face)
 }
 
 /// Asks for this many segments, from number `first` on.
-fn ask(node: &mut StrategyBench, law: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
-    (first..first + count).map(|segment| node.interest(law, segment, CONSUMER)).collect()
+fn ask(node: &mut StrategyBench, controller: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
+    (first..first + count).map(|segment| node.interest(controller, segment, CONSUMER)).collect()
 }
 
 /// [CAWKA]: 109 Interests fit under a limit of 109.6. The next go by the other face, and the 219th is refused.
 #[test]
 fn a_face_takes_its_limit_and_then_the_next_face_does() {
-    let (mut node, mut law) = node(&Params::default());
-    ask(&mut node, &mut law, 0, 218);
+    let (mut node, mut controller) = node(&Params::default());
+    ask(&mut node, &mut controller, 0, 218);
     let sent = |node: &StrategyBench, face| {
         node.deeds.iter().filter(|deed| matches!(deed, Action::Sent(_, to) if *to == face)).count()
     };
     assert_eq!((sent(&node, NEAR), sent(&node, FAR)), (109, 109));
     node.done();
-    ask(&mut node, &mut law, 218, 1);
+    ask(&mut node, &mut controller, 218, 1);
     assert_eq!(node.done(), [Action::Nacked(218, CONSUMER, NackReason::Congestion)]);
 }
 
 /// [CAWKA]: Data return what was borrowed.
 #[test]
 fn data_make_room() {
-    let (mut node, mut law) = node(&Params::default());
-    let pending = ask(&mut node, &mut law, 0, 218);
+    let (mut node, mut controller) = node(&Params::default());
+    let pending = ask(&mut node, &mut controller, 0, 218);
     node.done();
-    node.data(&mut law, pending[0], NEAR);
-    ask(&mut node, &mut law, 300, 2);
+    node.data(&mut controller, pending[0], NEAR);
+    ask(&mut node, &mut controller, 300, 2);
     assert_eq!(node.done(), [Action::Sent(300, NEAR), Action::Nacked(301, CONSUMER, NackReason::Congestion)]);
 }
 
 /// [YAMWZZ13]: Data make a face green, a refusal or silence yellow; green ones come first.
 #[test]
 fn faces_are_taken_by_status_and_then_by_cost() {
-    let (mut node, mut law) = node(&Params::default());
-    assert_eq!(status(&node, &law, NEAR), Status::Yellow);
-    let pending = ask(&mut node, &mut law, 0, 2);
-    node.nack(&mut law, pending[0], NEAR, NackReason::Congestion);
-    node.data(&mut law, pending[0], FAR);
-    assert_eq!((status(&node, &law, NEAR), status(&node, &law, FAR)), (Status::Yellow, Status::Green));
-    ask(&mut node, &mut law, 2, 1);
-    node.data(&mut law, pending[1], NEAR);
-    let third = ask(&mut node, &mut law, 3, 1);
-    node.expire(&mut law, third[0]);
-    assert_eq!(status(&node, &law, NEAR), Status::Yellow);
-    ask(&mut node, &mut law, 4, 1);
+    let (mut node, mut controller) = node(&Params::default());
+    assert_eq!(status(&node, &controller, NEAR), Status::Yellow);
+    let pending = ask(&mut node, &mut controller, 0, 2);
+    node.nack(&mut controller, pending[0], NEAR, NackReason::Congestion);
+    node.data(&mut controller, pending[0], FAR);
+    assert_eq!(
+        (status(&node, &controller, NEAR), status(&node, &controller, FAR)),
+        (Status::Yellow, Status::Green)
+    );
+    ask(&mut node, &mut controller, 2, 1);
+    node.data(&mut controller, pending[1], NEAR);
+    let third = ask(&mut node, &mut controller, 3, 1);
+    node.expire(&mut controller, third[0]);
+    assert_eq!(status(&node, &controller, NEAR), Status::Yellow);
+    ask(&mut node, &mut controller, 4, 1);
     let expected = [(0, NEAR), (1, NEAR), (0, FAR), (2, FAR), (3, NEAR), (4, FAR)];
     assert_eq!(node.done(), expected.map(|(segment, face)| Action::Sent(segment, face)));
 }
@@ -76,13 +79,13 @@ fn faces_are_taken_by_status_and_then_by_cost() {
 /// [YAMWZZ13]: a refused Interest goes to the faces that were not tried; when all have refused, so does the node.
 #[test]
 fn a_node_refuses_when_all_its_faces_did() {
-    let (mut node, mut law) = node(&Params::default());
-    let pending = ask(&mut node, &mut law, 0, 1)[0];
-    node.interest(&mut law, 0, OTHER);
+    let (mut node, mut controller) = node(&Params::default());
+    let pending = ask(&mut node, &mut controller, 0, 1)[0];
+    node.interest(&mut controller, 0, OTHER);
     assert_eq!(node.done(), [Action::Sent(0, NEAR)]);
-    node.nack(&mut law, pending, NEAR, NackReason::Congestion);
+    node.nack(&mut controller, pending, NEAR, NackReason::Congestion);
     assert_eq!(node.done(), [Action::Sent(0, FAR)]);
-    node.nack(&mut law, pending, FAR, NackReason::NoRoute);
+    node.nack(&mut controller, pending, FAR, NackReason::NoRoute);
     let refused = [CONSUMER, OTHER].map(|to| Action::Nacked(0, to, NackReason::Congestion));
     assert_eq!(node.done(), refused);
 }
@@ -90,19 +93,19 @@ fn a_node_refuses_when_all_its_faces_did() {
 /// A duplicate is no word about the face.
 #[test]
 fn a_duplicate_changes_no_status() {
-    let (mut node, mut law) = node(&Params::default());
-    let pending = ask(&mut node, &mut law, 0, 2);
-    node.data(&mut law, pending[0], NEAR);
-    node.nack(&mut law, pending[1], NEAR, NackReason::Duplicate);
-    assert_eq!(status(&node, &law, NEAR), Status::Green);
+    let (mut node, mut controller) = node(&Params::default());
+    let pending = ask(&mut node, &mut controller, 0, 2);
+    node.data(&mut controller, pending[0], NEAR);
+    node.nack(&mut controller, pending[1], NEAR, NackReason::Duplicate);
+    assert_eq!(status(&node, &controller, NEAR), Status::Green);
 }
 
 /// [CAWKA]: a second consumer waits with the first; who requests again has his Interest retransmitted.
 #[test]
 fn who_joins_waits_and_who_asks_again_is_heard() {
-    let (mut node, mut law) = node(&Params::default());
+    let (mut node, mut controller) = node(&Params::default());
     for from in [CONSUMER, OTHER, CONSUMER] {
-        node.interest(&mut law, 5, from);
+        node.interest(&mut controller, 5, from);
     }
     assert_eq!(node.done(), [Action::Sent(5, NEAR), Action::Sent(5, NEAR)]);
 }
@@ -110,29 +113,29 @@ fn who_joins_waits_and_who_asks_again_is_heard() {
 #[test]
 fn without_another_next_hop_there_is_no_route() {
     let mut node = StrategyBench::new(faces(2, Rate::from_mbps(10), 0), &[10]);
-    let mut law = strategy(&Params::default(), &SETUP);
-    node.interest(&mut law, 0, NEAR);
+    let mut controller = strategy(&Params::default(), &SETUP);
+    node.interest(&mut controller, 0, NEAR);
     assert_eq!(node.done(), [Action::Nacked(0, NEAR, NackReason::NoRoute)]);
 }
 
 /// [YIC]: a bucket of 109.6 drains at 1096.49 a second: 109 at once, and after 9 ms 10.47 of room, which 10 fill.
 #[test]
 fn as_a_rate_the_limit_is_a_leaky_bucket() {
-    let (mut node, mut law) = node(&Params { limit: Form::Rate, ..Params::default() });
+    let (mut node, mut controller) = node(&Params { limit: Form::Rate, ..Params::default() });
     node.hops.truncate(1);
-    let passed = |node: &mut StrategyBench, law: &mut Strategy, first| {
-        ask(node, law, first, 200);
+    let passed = |node: &mut StrategyBench, controller: &mut Strategy, first| {
+        ask(node, controller, first, 200);
         node.done().iter().filter(|deed| matches!(deed, Action::Sent(..))).count()
     };
-    assert_eq!(passed(&mut node, &mut law, 0), 109);
+    assert_eq!(passed(&mut node, &mut controller, 0), 109);
     node.now += Duration::from_millis(9);
-    assert_eq!(passed(&mut node, &mut law, 1000), 10);
+    assert_eq!(passed(&mut node, &mut controller, 1000), 10);
 }
 
 #[test]
 fn without_a_limit_nothing_is_refused() {
-    let (mut node, mut law) = node(&Params { limit: Form::None, ..Params::default() });
-    ask(&mut node, &mut law, 0, 500);
+    let (mut node, mut controller) = node(&Params { limit: Form::None, ..Params::default() });
+    ask(&mut node, &mut controller, 0, 500);
     assert!(node.done().iter().all(|deed| matches!(deed, Action::Sent(_, to) if *to == NEAR)));
 }
 
@@ -168,16 +171,16 @@ fn limits_follow_data_and_refusals() {
 fn an_early_refusal_goes_to_who_asked() {
     let params = Params { early: true, early_weight: 1.0, ..Params::default() };
     let mut node = StrategyBench::new(faces(3, Rate::from_mbps(10), 1), &[10]);
-    let mut law = strategy(&params, &SETUP);
+    let mut controller = strategy(&params, &SETUP);
     let queue = |node: &mut StrategyBench, packets| {
         node.faces[2].link.as_mut().expect("a link").backlog.packets = packets;
     };
-    node.interest(&mut law, 0, FaceId(3));
+    node.interest(&mut controller, 0, FaceId(3));
     queue(&mut node, 20);
-    node.interest(&mut law, 0, FaceId(2));
-    node.interest(&mut law, 1, FaceId(2));
+    node.interest(&mut controller, 0, FaceId(2));
+    node.interest(&mut controller, 1, FaceId(2));
     queue(&mut node, 0);
-    node.interest(&mut law, 2, FaceId(2));
+    node.interest(&mut controller, 2, FaceId(2));
     let refused = |segment| Action::Nacked(segment, FaceId(2), NackReason::Congestion);
     assert_eq!(node.done(), [Action::Sent(0, NEAR), refused(0), refused(1), Action::Sent(2, NEAR)]);
 }
@@ -189,29 +192,29 @@ fn consumer(window: Window, initial: u64) -> (Bench, Consumer) {
 /// AIMD from 10: 10.1, 10.1 + 1/10.1; half after a NACK, the first of its episode alone.
 #[test]
 fn a_consumer_adds_a_segment_a_window_and_halves_it() {
-    let (mut bench, mut law) = consumer(Window::Aimd, 10);
-    bench.ack(&mut law);
-    bench.ack(&mut law);
-    assert!((law.window().0 - (10.1 + 1.0 / 10.1)).abs() < 1e-12);
-    let before = law.window().0;
-    bench.congestion(&mut law, Cause::Refused);
-    assert_eq!(law.window().0, before / 2.0);
+    let (mut bench, mut controller) = consumer(Window::Aimd, 10);
+    bench.ack(&mut controller);
+    bench.ack(&mut controller);
+    assert!((controller.window().0 - (10.1 + 1.0 / 10.1)).abs() < 1e-12);
+    let before = controller.window().0;
+    bench.congestion(&mut controller, Cause::Refused);
+    assert_eq!(controller.window().0, before / 2.0);
     let more =
         Congestion { cause: Cause::Refused, bytes: Bytes::new(1000), in_flight: Bytes::ZERO, first: false };
-    law.on_congestion(&more, &mut bench.cx());
-    assert_eq!(law.window().0, before / 2.0);
+    controller.on_congestion(&more, &mut bench.cx());
+    assert_eq!(controller.window().0, before / 2.0);
 }
 
 /// [CAWKA, YIC]: from 4: two Data 6; a NACK leaves 6 or 5; a loss 4.
 #[test]
 fn other_consumers_count_data_and_nacks() {
     for (window, refused) in [(Window::Additive, 6.0), (Window::Counting, 5.0)] {
-        let (mut bench, mut law) = consumer(window, 4);
-        bench.ack(&mut law);
-        bench.ack(&mut law);
-        bench.congestion(&mut law, Cause::Refused);
-        assert_eq!(law.window().0, refused);
-        bench.congestion(&mut law, Cause::Loss);
-        assert_eq!(law.window().0, 4.0);
+        let (mut bench, mut controller) = consumer(window, 4);
+        bench.ack(&mut controller);
+        bench.ack(&mut controller);
+        bench.congestion(&mut controller, Cause::Refused);
+        assert_eq!(controller.window().0, refused);
+        bench.congestion(&mut controller, Cause::Loss);
+        assert_eq!(controller.window().0, 4.0);
     }
 }

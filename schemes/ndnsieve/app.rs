@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use contract::{AppCx, Count, Hop, Hops, MILLION, NameId, NodeId, Order, PortId, Seen, Traffic, Wants};
+use contract::{AppCx, Command, Count, Hop, Hops, MILLION, NameId, NodeId, PortId, Seen, Traffic, Wants};
 
 use super::rules::{Rules, State, cost, evens_out, metric, ratio};
 use crate::shared::shortest;
@@ -13,8 +13,8 @@ pub struct App {
     rules: Rules,
     /// Prefixes that were moved at some time.
     moved: BTreeSet<NameId>,
-    /// Next hops that were ordered; the net may not show them yet.
-    ordered: BTreeMap<(NodeId, NameId), PortId>,
+    /// Next hops that were commanded; the net may not show them yet.
+    commanded: BTreeMap<(NodeId, NameId), PortId>,
 }
 
 /// A node at which a prefix can be moved.
@@ -30,7 +30,7 @@ struct Shunt {
 
 impl App {
     pub(crate) fn new(rules: &Rules) -> Self {
-        Self { rules: rules.clone(), moved: BTreeSet::new(), ordered: BTreeMap::new() }
+        Self { rules: rules.clone(), moved: BTreeSet::new(), commanded: BTreeMap::new() }
     }
 
     /// The congestion status filter: whether congestion is mild [SIEVE §4.2].
@@ -39,10 +39,10 @@ impl App {
         self.rules.state(ratio(status.load), status.backlog, ratio(status.occupancy)) == State::Mild
     }
 
-    /// The next hop of a prefix at a node, with pending orders.
+    /// The next hop of a prefix at a node, with pending commands.
     fn first_hop(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Option<PortId> {
         let known = || cx.net().hops(node, prefix).first().map(|hop| hop.port);
-        self.ordered.get(&(node, prefix)).copied().or_else(known)
+        self.commanded.get(&(node, prefix)).copied().or_else(known)
     }
 
     /// The shunt router: the first node downstream of a congested link that could request the prefix on another path [SIEVE §4.2.1].
@@ -85,8 +85,8 @@ impl App {
         hops.filter(|port| !asks(port) && self.path(node, prefix, *port, cx).is_some()).collect()
     }
 
-    /// The path of Interests from a node through one of its next hops, with pending orders; `None` if it returns to the node or ends.
-    /// Without orders it is the shortest path from that next hop.
+    /// The path of Interests from a node through one of its next hops, with pending commands; `None` if it returns to the node or ends.
+    /// Without commands it is the shortest path from that next hop.
     fn path(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &AppCx<'_, '_>) -> Option<Vec<PortId>> {
         let net = cx.net();
         let origin = net.origins.get(&prefix)?;
@@ -127,10 +127,10 @@ impl App {
         others.filter(|port| evens_out(n(present), n(*port), moved)).collect()
     }
 
-    /// The next hop that was ordered at a node.
+    /// The next hop that was commanded at a node.
     #[cfg(test)]
-    pub(crate) fn orders_to(&self, node: NodeId, prefix: NameId) -> Option<PortId> {
-        self.ordered.get(&(node, prefix)).copied()
+    pub(crate) fn commands_to(&self, node: NodeId, prefix: NameId) -> Option<PortId> {
+        self.commanded.get(&(node, prefix)).copied()
     }
 
     /// Number of prefixes with traffic on each next hop of a node.
@@ -195,9 +195,9 @@ impl App {
             cx.count(Count::Reroutes, 1);
             cx.event("metric_taken", f64::from(costs[0].cost) / f64::from(cost(1.0)));
         }
-        self.ordered.insert((shunt.node, prefix), costs[0].port);
-        // an order contains the first four; the others stay behind them unchanged
-        cx.order(shunt.node, Order::NextHops { prefix, hops: Hops::new(&costs) });
+        self.commanded.insert((shunt.node, prefix), costs[0].port);
+        // a command contains the first four; the others stay behind them unchanged
+        cx.command(shunt.node, Command::NextHops { prefix, hops: Hops::new(&costs) });
     }
 }
 

@@ -1,6 +1,6 @@
 //! ndnSieve at the links of a forwarder: Data that leave a severely congested queue are marked.
 
-use contract::{Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, TransitCx};
+use contract::{Ecn, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, TransitCx};
 use units::{Duration, Time};
 
 use super::rules::Rules;
@@ -56,7 +56,7 @@ impl Link {
     }
 }
 
-impl LinkLaw for Link {
+impl LinkAlgorithm for Link {
     fn on_start(&mut self, cx: &mut dyn LinkCx) {
         self.queues = vec![NEW; cx.faces() as usize];
         self.began = cx.now();

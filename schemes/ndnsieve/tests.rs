@@ -1,8 +1,8 @@
 //! Tests of the rules with numbers computed by hand, of the app without a network, and of the consumer and the marks step by step.
 
 use contract::{
-    Ack, App as _, CongestionControl, Count, Ecn, FaceId, Hop, LinkLaw, Name, NameId, Names, NodeId, Order,
-    PortId, Share, Traffic,
+    Ack, App as _, Command, CongestionControl, Count, Ecn, FaceId, Hop, LinkAlgorithm, Name, NameId, Names,
+    NodeId, PortId, Share, Traffic,
 };
 use units::{Duration, Rate, Time};
 
@@ -151,12 +151,12 @@ fn report(desk: &mut AppBench<App>, load: f64, backlog: u32, prefixes: &[u32]) {
     desk.status(7, load, backlog, &shares(prefixes));
 }
 
-fn moved(orders: &[(NodeId, Order)]) -> Vec<(u32, u32, u32)> {
-    let row = |(node, order): &(NodeId, Order)| match order {
-        Order::NextHops { prefix, hops } => (node.0, prefix.0, hops.list()[0].port.0),
+fn moved(commands: &[(NodeId, Command)]) -> Vec<(u32, u32, u32)> {
+    let row = |(node, command): &(NodeId, Command)| match command {
+        Command::NextHops { prefix, hops } => (node.0, prefix.0, hops.list()[0].port.0),
         other => panic!("{other:?}"),
     };
-    orders.iter().map(row).collect()
+    commands.iter().map(row).collect()
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn what_is_mild_moves_a_prefix_at_the_first_router_that_can_ask_elsewhere() {
     for rules in [literal(), calibrated()] {
         let mut desk = desk(&rules);
         report(&mut desk, 0.95, 2, &[1, 2, 3]);
-        let orders = desk.signal(7);
-        let [(node, prefix, port)] = moved(&orders)[..] else { panic!("{orders:?}") };
+        let commands = desk.signal(7);
+        let [(node, prefix, port)] = moved(&commands)[..] else { panic!("{commands:?}") };
         assert_eq!((node, port), (3, 8));
         assert!((1..=3).contains(&prefix));
         assert_eq!(desk.meter.count(Count::Reroutes), 1);
@@ -193,8 +193,8 @@ fn the_metric_of_a_path_is_that_of_its_worst_link_in_the_direction_of_data() {
     desk.status(9, 0.5, 0, &[]);
     // what flows against Data does not count
     desk.status(8, 3.0, 400, &[]);
-    let orders = desk.signal(7);
-    let [(_, Order::NextHops { hops, .. })] = orders[..] else { panic!("{orders:?}") };
+    let commands = desk.signal(7);
+    let [(_, Command::NextHops { hops, .. })] = commands[..] else { panic!("{commands:?}") };
     // 10 · 0.5 · e^0 = 5 beats 10 · 0.4 · e^0.2 = 4.886; here 10 · 0.9 · e^0.1 = 9.947
     assert_eq!(hops.list(), [Hop { port: PortId(8), cost: 5000 }, Hop { port: PortId(6), cost: 9947 }]);
 }
@@ -206,8 +206,8 @@ fn equal_metrics_keep_the_present_path() {
         report(&mut desk, 0.9, 0, &[1]);
         desk.now += Duration::from_millis(1);
         desk.status(9, 0.9, 0, &[]);
-        let orders = desk.signal(7);
-        assert_eq!(moved(&orders), [(3, 1, 6)]);
+        let commands = desk.signal(7);
+        assert_eq!(moved(&commands), [(3, 1, 6)]);
         assert_eq!(desk.meter.count(Count::Reroutes), 0);
     }
 }
@@ -219,8 +219,8 @@ fn the_search_follows_the_data_from_a_link_further_up() {
     desk.now += Duration::from_millis(1);
     // producer 7 → 4 is port 15; metrics of both ways are that of this link
     desk.status(15, 0.99, 2, &shares(&[2]));
-    let orders = desk.signal(15);
-    assert_eq!(moved(&orders), [(3, 2, 6)]);
+    let commands = desk.signal(15);
+    assert_eq!(moved(&commands), [(3, 2, 6)]);
     // 4, then 3
     assert_eq!(desk.meter.count(Count::Searching), 2);
 }
@@ -238,7 +238,7 @@ fn a_next_hop_from_which_interests_would_come_back_is_none() {
 }
 
 #[test]
-fn without_a_second_way_there_is_no_shunt_and_no_order() {
+fn without_a_second_way_there_is_no_shunt_and_no_command() {
     // a dumbbell: 0 – 1 – 2 – 3
     let mut net = net(4, &[(0, 1, 10), (1, 2, 10), (2, 3, 10)]);
     let prefix = NameId(1);
@@ -287,7 +287,7 @@ fn with_the_count_rule_one_prefix_moves_once_and_without_it_for_ever() {
 }
 
 #[test]
-fn an_order_that_is_under_way_counts_as_done() {
+fn a_command_that_is_under_way_counts_as_done() {
     let mut desk = desk(&calibrated());
     report(&mut desk, 0.95, 2, &[1, 2, 3]);
     let before = desk.net.clone();
@@ -299,7 +299,7 @@ fn an_order_that_is_under_way_counts_as_done() {
     assert!(moved(&second).iter().all(|row| row.2 == 8 || row.2 == 6), "{second:?}");
     let long = [1, 2, 3]
         .into_iter()
-        .filter(|prefix| desk.app.orders_to(NodeId(3), NameId(*prefix)) == Some(PortId(8)));
+        .filter(|prefix| desk.app.commands_to(NodeId(3), NameId(*prefix)) == Some(PortId(8)));
     assert!(long.count() <= 2);
 }
 
@@ -315,8 +315,8 @@ fn a_status_that_is_old_or_missing_moves_nothing_and_attracts_nothing() {
     for port in [13, 15, 17] {
         desk.status(port, 0.0, 0, &[]);
     }
-    let orders = desk.signal(7);
-    assert!(moved(&orders).iter().all(|row| row.2 == 6), "{orders:?}");
+    let commands = desk.signal(7);
+    assert!(moved(&commands).iter().all(|row| row.2 == 6), "{commands:?}");
 }
 
 #[test]
@@ -353,18 +353,18 @@ fn a_new_app_has_moved_nothing_yet() {
 
 /// Whether Data that leave a queue at these milliseconds, with so much behind them, are marked.
 fn marks(rules: &Rules, departures: &[(u64, u32)]) -> Vec<bool> {
-    let mut law = Link::new(rules);
+    let mut controller = Link::new(rules);
     let mut faces = faces(1, Rate::from_mbps(10), 0);
     faces[0].link.as_mut().expect("it is a link").limit.packets = 500;
     let mut gate = LinkBench::new(faces);
     gate.now = Time::ZERO;
-    law.on_start(&mut gate);
+    controller.on_start(&mut gate);
     let name = Name { prefix: NameId(1), segment: 0 };
     let marked = |&(ms, backlog): &(u64, u32)| {
         gate.now = Time::ZERO + Duration::from_millis(ms);
         gate.link(FaceId(0)).backlog.packets = backlog;
         let mut packet = data(name);
-        gate.dequeue(&mut law, &mut packet, FaceId(0), Duration::ZERO);
+        gate.dequeue(&mut controller, &mut packet, FaceId(0), Duration::ZERO);
         packet.ecn == Ecn::Marked
     };
     departures.iter().map(marked).collect()
@@ -391,16 +391,16 @@ fn calibrated_the_minimum_queue_of_a_period_of_20_ms_decides_the_next() {
 /// The consumer's window after each Data packet, which come in milliseconds 100, 101 and so on: whether it was marked, and in which
 /// millisecond its Interest left.
 fn windows(rules: &Rules, data: &[(bool, u64)]) -> Vec<u64> {
-    let mut law = Control::new(rules, &setup(1));
+    let mut controller = Control::new(rules, &setup(1));
     let mut bench = Bench::new();
-    assert_eq!(law.window(), 1);
+    assert_eq!(controller.window(), 1);
     let at = |ms| Time::ZERO + Duration::from_millis(ms);
     let window = |(&(marked, sent_ms), now_ms): (&(bool, u64), u64)| {
         bench.now = at(now_ms);
-        let ack = Ack { marked, sent_at: at(sent_ms), ..bench.an_ack(&law) };
-        bench.give(&mut law, &ack);
-        assert_eq!(law.allowance().window, SEGMENT * law.window());
-        law.window()
+        let ack = Ack { marked, sent_at: at(sent_ms), ..bench.an_ack(&controller) };
+        bench.give(&mut controller, &ack);
+        assert_eq!(controller.allowance().window, SEGMENT * controller.window());
+        controller.window()
     };
     data.iter().zip(100..).map(window).collect()
 }
@@ -445,20 +445,20 @@ fn operations_at_the_links_are_one_for_each_departure_and_each_mark() {
     let run = |rules: &Rules, departures: u64, backlog: u32| {
         let mut gate = LinkBench::new(faces(1, Rate::from_mbps(10), 0));
         gate.now = Time::ZERO;
-        let mut law = Link::new(rules);
-        law.on_start(&mut gate);
+        let mut controller = Link::new(rules);
+        controller.on_start(&mut gate);
         for _ in 0..departures {
             gate.link(FaceId(0)).limit.packets = 500;
             gate.link(FaceId(0)).backlog.packets = backlog;
             gate.dequeue(
-                &mut law,
+                &mut controller,
                 &mut data(Name { prefix: NameId(1), segment: 1 }),
                 FaceId(0),
                 Duration::ZERO,
             );
             gate.now += Duration::from_millis(1);
         }
-        law.operations()
+        controller.operations()
     };
     assert_eq!(run(&literal(), 100, 450), 100);
     assert_eq!(run(&literal(), 100, 451), 200, "all are marked");

@@ -31,26 +31,26 @@ contract::choice! {
 /// A window with PCON's reactions.
 #[derive(Clone, Debug)]
 pub struct Consumer {
-    law: Law,
+    controller: Controller,
     each: bool,
 }
 
 #[derive(Clone, Debug)]
-enum Law {
+enum Controller {
     Aimd(aimd::Control),
     Bic(bic::Control),
     Cubic(cubic::Control),
 }
 
 impl Consumer {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        let law = match params.window {
+        let controller = match params.window {
             Window::Aimd => {
-                Law::Aimd(aimd::control(&aimd::Params { b: params.beta, ..Default::default() }, setup))
+                Controller::Aimd(aimd::control(&aimd::Params { b: params.beta, ..Default::default() }, setup))
             }
             Window::Bic => {
-                Law::Bic(bic::control(&bic::Params { beta: params.beta, ..Default::default() }, setup))
+                Controller::Bic(bic::control(&bic::Params { beta: params.beta, ..Default::default() }, setup))
             }
             // differs: the cubic function is that of RFC 9438, whose target is one round trip ahead
             Window::Cubic => {
@@ -60,18 +60,18 @@ impl Consumer {
                     reno_friendly: false,
                     ..Default::default()
                 };
-                Law::Cubic(cubic::control(&params, setup))
+                Controller::Cubic(cubic::control(&params, setup))
             }
         };
-        Self { law, each: params.marks == Marks::Each }
+        Self { controller, each: params.marks == Marks::Each }
     }
 
     /// The window W, in segments.
     pub fn window(&self) -> Segments {
-        match &self.law {
-            Law::Aimd(law) => law.window(),
-            Law::Bic(law) => law.window(),
-            Law::Cubic(law) => law.window(),
+        match &self.controller {
+            Controller::Aimd(controller) => controller.window(),
+            Controller::Bic(controller) => controller.window(),
+            Controller::Cubic(controller) => controller.window(),
         }
     }
 }
@@ -79,10 +79,10 @@ impl Consumer {
 impl CongestionControl for Consumer {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-        match &mut self.law {
-            Law::Aimd(law) => law.on_ack(ack, cx),
-            Law::Bic(law) => law.on_ack(ack, cx),
-            Law::Cubic(law) => law.on_ack(ack, cx),
+        match &mut self.controller {
+            Controller::Aimd(controller) => controller.on_ack(ack, cx),
+            Controller::Bic(controller) => controller.on_ack(ack, cx),
+            Controller::Cubic(controller) => controller.on_ack(ack, cx),
         }
     }
 
@@ -94,35 +94,35 @@ impl CongestionControl for Consumer {
         // a timeout has the effect of a mark; the window is not reset                     [SCHNEIDER, NDNSIM]
         let cause = if event.cause == Cause::Timeout { Cause::Loss } else { event.cause };
         let event = Congestion { first, cause, ..*event };
-        match &mut self.law {
-            Law::Aimd(law) => law.on_congestion(&event, cx),
-            Law::Bic(law) => law.on_congestion(&event, cx),
-            Law::Cubic(law) => law.on_congestion(&event, cx),
+        match &mut self.controller {
+            Controller::Aimd(controller) => controller.on_congestion(&event, cx),
+            Controller::Bic(controller) => controller.on_congestion(&event, cx),
+            Controller::Cubic(controller) => controller.on_congestion(&event, cx),
         }
     }
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        match &self.law {
-            Law::Aimd(law) => law.allowance(),
-            Law::Bic(law) => law.allowance(),
-            Law::Cubic(law) => law.allowance(),
+        match &self.controller {
+            Controller::Aimd(controller) => controller.allowance(),
+            Controller::Bic(controller) => controller.allowance(),
+            Controller::Cubic(controller) => controller.allowance(),
         }
     }
 
     fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
-        match &mut self.law {
-            Law::Aimd(law) => law.on_idle(idle, cx),
-            Law::Bic(law) => law.on_idle(idle, cx),
-            Law::Cubic(law) => law.on_idle(idle, cx),
+        match &mut self.controller {
+            Controller::Aimd(controller) => controller.on_idle(idle, cx),
+            Controller::Bic(controller) => controller.on_idle(idle, cx),
+            Controller::Cubic(controller) => controller.on_idle(idle, cx),
         }
     }
 
     fn ssthresh(&self) -> Bytes {
-        match &self.law {
-            Law::Aimd(law) => law.ssthresh(),
-            Law::Bic(law) => law.ssthresh(),
-            Law::Cubic(law) => law.ssthresh(),
+        match &self.controller {
+            Controller::Aimd(controller) => controller.ssthresh(),
+            Controller::Bic(controller) => controller.ssthresh(),
+            Controller::Cubic(controller) => controller.ssthresh(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! PCON at links: detects standing queues, and marks the Data of that queue, or the Data that answer its Interests.
 
-use contract::{Admission, Crossing, Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, TransitCx};
+use contract::{
+    Admission, Crossing, Ecn, FaceId, Header, LinkAlgorithm, LinkCx, Packet, PortView, TransitCx,
+};
 use units::{Duration, Time};
 
 use crate::shared::{StandingQueue, StandingQueueRules};
@@ -62,7 +64,7 @@ impl Marking {
     }
 }
 
-impl LinkLaw for Marking {
+impl LinkAlgorithm for Marking {
     fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
         // the link towards the producer is congested: the returning Data will be marked    [SCHNEIDER] differs: a probe takes a mark like
         // any Interest; the link cannot recognise probes

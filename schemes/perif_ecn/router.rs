@@ -1,6 +1,6 @@
 //! PerIfwithECN in a router: measures the rate of each group on each interface, and sends a notification when a queue is too long.
 
-use contract::{Backlog, GroupId, Header, Packet, PortView, RouterCx, RouterLaw, TransitCx};
+use contract::{Backlog, GroupId, Header, Packet, PortView, RouterAlgorithm, RouterCx, TransitCx};
 use units::{Bytes, Duration, Time};
 
 use super::Params;
@@ -134,7 +134,7 @@ impl Meter {
     }
 }
 
-impl RouterLaw for Router {
+impl RouterAlgorithm for Router {
     #[inline]
     fn on_enqueue(&mut self, packet: &mut Packet, view: &PortView, at: &mut TransitCx<'_>) {
         let Header::Stream(header) = packet.header else { return };

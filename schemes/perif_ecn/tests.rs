@@ -1,13 +1,13 @@
 use contract::{
     Address, Arrival, Backlog, Count, Cx, Destination, Ecn, EndpointId, FeedbackTarget, FlowId, Header,
-    Label, Meter, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReceiverLaw, RouterCx,
-    RouterLaw, SenderLaw, Sending, StreamHeader, TransitCx,
+    Label, Meter, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReceiverAlgorithm,
+    RouterAlgorithm, RouterCx, SenderAlgorithm, Sending, StreamHeader, TransitCx,
 };
 use units::{Bytes, Time};
 
 use super::headers::{Answer, DataHeader, FeedbackMessage, Notify, mark};
 use super::*;
-use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
+use crate::shared::stream_testing::{PACKET, StreamBench, ms, near};
 
 const SOURCE: EndpointId = EndpointId(1);
 const NEAR: EndpointId = EndpointId(2);
@@ -257,172 +257,172 @@ fn spacing_keeps_notifications_of_a_group_and_interface_apart() {
 // ---- source
 
 /// A source that started at time zero with 1 Mbit/s.
-fn source(params: &Params) -> (LawBench, Sender) {
-    let mut end = LawBench::new(SOURCE);
+fn source(params: &Params) -> (StreamBench, Sender) {
+    let mut end = StreamBench::new(SOURCE);
     let params = Params { initial_rate: Rate::from_mbps(1), ..params.clone() };
-    let mut law = Sender::new(&params, PACKET);
-    end.cx(|cx| law.on_start(cx));
-    (end, law)
+    let mut algorithm = Sender::new(&params, PACKET);
+    end.cx(|cx| algorithm.on_start(cx));
+    (end, algorithm)
 }
 
-fn rate(law: &Sender) -> f64 {
-    law.allowance().rate.as_bps_f64()
+fn rate(algorithm: &Sender) -> f64 {
+    algorithm.allowance().rate.as_bps_f64()
 }
 
 /// A notification about a packet sent 10 ms ago.
-fn notify(end: &mut LawBench, law: &mut Sender, suggested: f64) {
+fn notify(end: &mut StreamBench, algorithm: &mut Sender, suggested: f64) {
     let word = FeedbackMessage::Notify(Notify { suggested, about: end.now - Duration::from_millis(10) });
-    end.tell(law, ROUTER, end.now, word.encode());
+    end.tell(algorithm, ROUTER, end.now, word.encode());
 }
 
 /// An answer to the present question, about a packet sent `rtt_ms` ago.
-fn answer(end: &mut LawBench, law: &mut Sender, from: EndpointId, rtt_ms: u64) {
-    let question = header(end, law).question;
+fn answer(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, rtt_ms: u64) {
+    let question = header(end, algorithm).question;
     let about = end.now - Duration::from_millis(rtt_ms);
-    end.tell(law, from, end.now, FeedbackMessage::Answer(Answer { question, about }).encode());
+    end.tell(algorithm, from, end.now, FeedbackMessage::Answer(Answer { question, about }).encode());
 }
 
 /// What the next packet says.
-fn header(end: &mut LawBench, law: &mut Sender) -> DataHeader {
-    let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
+fn header(end: &mut StreamBench, algorithm: &mut Sender) -> DataHeader {
+    let label = end.cx(|cx| algorithm.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
     DataHeader::decode(label).expect("a source's word")
 }
 
 #[test]
 fn a_suggested_rate_is_taken_if_it_is_less_and_not_below_the_floor() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(50);
-    notify(&mut end, &mut law, 1.2e6);
-    assert_eq!((rate(&law), end.meter.count(Count::Episodes)), (1e6, 0));
-    notify(&mut end, &mut law, 700e3);
-    assert_eq!((rate(&law), end.meter.count(Count::Episodes)), (700e3, 1));
-    notify(&mut end, &mut law, 800e3);
-    assert_eq!(rate(&law), 700e3);
-    notify(&mut end, &mut law, 100.0);
-    assert_eq!(rate(&law), 8e3);
+    notify(&mut end, &mut algorithm, 1.2e6);
+    assert_eq!((rate(&algorithm), end.meter.count(Count::Episodes)), (1e6, 0));
+    notify(&mut end, &mut algorithm, 700e3);
+    assert_eq!((rate(&algorithm), end.meter.count(Count::Episodes)), (700e3, 1));
+    notify(&mut end, &mut algorithm, 800e3);
+    assert_eq!(rate(&algorithm), 700e3);
+    notify(&mut end, &mut algorithm, 100.0);
+    assert_eq!(rate(&algorithm), 8e3);
     assert_eq!(end.meter.count(Count::Ignored), 0);
 }
 
 #[test]
 fn a_round_trip_without_notification_adds_a_packet_per_round_trip() {
     // 100 ms before the first sample: 8000/0.1 = 80 kbit/s
-    let (mut end, mut law) = source(&Params::default());
-    end.run(&mut law, ms(99));
-    assert_eq!(rate(&law), 1e6);
-    end.run(&mut law, ms(100));
-    assert_eq!(rate(&law), 1.08e6);
-    end.run(&mut law, ms(320));
-    assert_eq!(rate(&law), 1.24e6);
+    let (mut end, mut algorithm) = source(&Params::default());
+    end.run(&mut algorithm, ms(99));
+    assert_eq!(rate(&algorithm), 1e6);
+    end.run(&mut algorithm, ms(100));
+    assert_eq!(rate(&algorithm), 1.08e6);
+    end.run(&mut algorithm, ms(320));
+    assert_eq!(rate(&algorithm), 1.24e6);
     // a notification at 320 ms, though it suggests more: none at 400, again at 500
-    notify(&mut end, &mut law, 2e6);
-    end.run(&mut law, ms(499));
-    assert_eq!(rate(&law), 1.24e6);
-    end.run(&mut law, ms(500));
-    assert_eq!(rate(&law), 1.32e6);
+    notify(&mut end, &mut algorithm, 2e6);
+    end.run(&mut algorithm, ms(499));
+    assert_eq!(rate(&algorithm), 1.24e6);
+    end.run(&mut algorithm, ms(500));
+    assert_eq!(rate(&algorithm), 1.32e6);
 }
 
 #[test]
 fn a_notification_exactly_one_round_trip_ago_no_longer_holds_the_rate() {
-    let (mut end, mut law) = source(&Params::default());
-    end.run(&mut law, ms(100));
-    notify(&mut end, &mut law, 5e6);
-    end.run(&mut law, ms(200));
-    assert_eq!(rate(&law), 1.16e6);
+    let (mut end, mut algorithm) = source(&Params::default());
+    end.run(&mut algorithm, ms(100));
+    notify(&mut end, &mut algorithm, 5e6);
+    end.run(&mut algorithm, ms(200));
+    assert_eq!(rate(&algorithm), 1.16e6);
 }
 
 #[test]
 fn the_round_trip_is_that_of_the_farthest_receiver() {
-    let (mut end, mut law) = source(&Params::default());
-    assert_eq!(header(&mut end, &mut law).asked, None);
+    let (mut end, mut algorithm) = source(&Params::default());
+    assert_eq!(header(&mut end, &mut algorithm).asked, None);
     end.now = ms(50);
-    answer(&mut end, &mut law, NEAR, 40);
-    assert_eq!(header(&mut end, &mut law).asked, Some(NEAR));
+    answer(&mut end, &mut algorithm, NEAR, 40);
+    assert_eq!(header(&mut end, &mut algorithm).asked, Some(NEAR));
     assert_eq!(end.meter.rtt_last, Duration::from_millis(40));
     end.now = ms(60);
-    answer(&mut end, &mut law, FAR, 56);
-    assert_eq!(header(&mut end, &mut law).asked, Some(FAR));
-    answer(&mut end, &mut law, NEAR, 55);
+    answer(&mut end, &mut algorithm, FAR, 56);
+    assert_eq!(header(&mut end, &mut algorithm).asked, Some(FAR));
+    answer(&mut end, &mut algorithm, NEAR, 55);
     assert_eq!(end.meter.count(Count::Ignored), 1, "it is nearer");
     // 56 − 8/8 = 55 ms: growth of 8000/0.055 every 55 ms, from 100 ms on
-    answer(&mut end, &mut law, FAR, 48);
-    end.run(&mut law, ms(155));
-    near(rate(&law), (1e6 + 2.0 * 8e3 / 0.055_f64).round());
+    answer(&mut end, &mut algorithm, FAR, 48);
+    end.run(&mut algorithm, ms(155));
+    near(rate(&algorithm), (1e6 + 2.0 * 8e3 / 0.055_f64).round());
 }
 
 #[test]
 fn the_farthest_receiver_is_asked_once_a_second_and_everyone_when_it_is_gone() {
-    let (mut end, mut law) = source(&Params::default());
-    let asked = |end: &mut LawBench, law: &mut Sender, at: Time| {
-        end.run(law, at);
-        let header = header(end, law);
+    let (mut end, mut algorithm) = source(&Params::default());
+    let asked = |end: &mut StreamBench, algorithm: &mut Sender, at: Time| {
+        end.run(algorithm, at);
+        let header = header(end, algorithm);
         (header.question, header.asked)
     };
     end.now = ms(50);
-    answer(&mut end, &mut law, FAR, 40);
-    assert_eq!(asked(&mut end, &mut law, ms(999)), (0, Some(FAR)));
-    assert_eq!(asked(&mut end, &mut law, ms(1000)), (1, Some(FAR)));
+    answer(&mut end, &mut algorithm, FAR, 40);
+    assert_eq!(asked(&mut end, &mut algorithm, ms(999)), (0, Some(FAR)));
+    assert_eq!(asked(&mut end, &mut algorithm, ms(1000)), (1, Some(FAR)));
     end.now = ms(1050);
-    answer(&mut end, &mut law, FAR, 40);
+    answer(&mut end, &mut algorithm, FAR, 40);
     // questions 2, 3 and 4 stay without answer
-    assert_eq!(asked(&mut end, &mut law, ms(2000)), (2, Some(FAR)));
-    assert_eq!(asked(&mut end, &mut law, ms(4999)), (4, Some(FAR)));
-    assert_eq!(asked(&mut end, &mut law, ms(5000)), (5, None));
+    assert_eq!(asked(&mut end, &mut algorithm, ms(2000)), (2, Some(FAR)));
+    assert_eq!(asked(&mut end, &mut algorithm, ms(4999)), (4, Some(FAR)));
+    assert_eq!(asked(&mut end, &mut algorithm, ms(5000)), (5, None));
     end.now = ms(5050);
-    answer(&mut end, &mut law, NEAR, 30);
-    assert_eq!(asked(&mut end, &mut law, ms(6000)), (6, Some(NEAR)));
+    answer(&mut end, &mut algorithm, NEAR, 30);
+    assert_eq!(asked(&mut end, &mut algorithm, ms(6000)), (6, Some(NEAR)));
 }
 
 #[test]
 fn malformed_and_stale_feedback_is_counted_and_never_applied() {
-    let (mut end, mut law) = source(&Params { increase: 0.0, ..Params::default() });
-    end.run(&mut law, ms(9000));
-    let told = |end: &mut LawBench, law: &mut Sender, label: Label| {
+    let (mut end, mut algorithm) = source(&Params { increase: 0.0, ..Params::default() });
+    end.run(&mut algorithm, ms(9000));
+    let told = |end: &mut StreamBench, algorithm: &mut Sender, label: Label| {
         let before = end.meter.count(Count::Ignored);
-        end.tell(law, ROUTER, end.now, label);
+        end.tell(algorithm, ROUTER, end.now, label);
         end.meter.count(Count::Ignored) - before
     };
     let word = |suggested, about| FeedbackMessage::Notify(Notify { suggested, about }).encode();
     for suggested in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
-        assert_eq!(told(&mut end, &mut law, word(suggested, ms(8990))), 1, "{suggested}");
+        assert_eq!(told(&mut end, &mut algorithm, word(suggested, ms(8990))), 1, "{suggested}");
     }
     // about packets that were not sent yet, or more than two seconds ago
     for about in [ms(9001), Time::NEVER, ms(6999), Time::ZERO] {
-        assert_eq!(told(&mut end, &mut law, word(1e3, about)), 1, "{about}");
+        assert_eq!(told(&mut end, &mut algorithm, word(1e3, about)), 1, "{about}");
     }
     let answered = |question, about| FeedbackMessage::Answer(Answer { question, about }).encode();
     // to a question that was not asked yet; too old; of no kind that there is
-    assert_eq!(told(&mut end, &mut law, answered(10, ms(8990))), 1);
-    assert_eq!(told(&mut end, &mut law, answered(9, ms(6999))), 1);
+    assert_eq!(told(&mut end, &mut algorithm, answered(10, ms(8990))), 1);
+    assert_eq!(told(&mut end, &mut algorithm, answered(9, ms(6999))), 1);
     for words in [[0; 4], [3, 0, 8_990_000_000, 0], [1, 0, 8_990_000_000, 1], [2, u64::MAX, 8_990_000_000, 0]]
     {
-        assert_eq!(told(&mut end, &mut law, Label(words)), 1, "{words:?}");
+        assert_eq!(told(&mut end, &mut algorithm, Label(words)), 1, "{words:?}");
     }
-    assert_eq!((rate(&law), end.meter.rtt_count, end.meter.count(Count::Episodes)), (1e6, 0, 0));
-    assert_eq!(told(&mut end, &mut law, word(1e5, ms(7000))), 0);
-    assert_eq!(rate(&law), 1e5);
+    assert_eq!((rate(&algorithm), end.meter.rtt_count, end.meter.count(Count::Episodes)), (1e6, 0, 0));
+    assert_eq!(told(&mut end, &mut algorithm, word(1e5, ms(7000))), 0);
+    assert_eq!(rate(&algorithm), 1e5);
 }
 
 #[test]
 fn a_source_that_restarts_ignores_what_was_said_of_its_past() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     end.now = ms(1000);
-    end.cx(|cx| law.on_start(cx));
-    notify(&mut end, &mut law, 1e3);
-    assert_eq!((rate(&law), end.meter.count(Count::Ignored)), (1e6, 1));
+    end.cx(|cx| algorithm.on_start(cx));
+    notify(&mut end, &mut algorithm, 1e3);
+    assert_eq!((rate(&algorithm), end.meter.count(Count::Ignored)), (1e6, 1));
 }
 
 // ---- receiver
 
 #[test]
 fn a_receiver_answers_its_first_packet_and_then_what_it_is_asked() {
-    let mut end = LawBench::new(NEAR);
-    let mut law = Receiver::new();
+    let mut end = StreamBench::new(NEAR);
+    let mut algorithm = Receiver::new();
     let mut hear = |question, asked, now| {
         end.now = now;
         let label = DataHeader { mark: 7, question, asked }.encode();
         let sent_at = now - Duration::from_millis(25);
         let data = Arrival { seq: 0, size: PACKET, bytes_before: 0, sent_at, marked: false, label };
-        let answers = end.listen(|cx| law.on_data(&data, cx));
+        let answers = end.listen(|cx| algorithm.on_data(&data, cx));
         answers
             .into_iter()
             .map(|answer| FeedbackMessage::decode(answer.label).expect("an answer"))
@@ -441,8 +441,8 @@ fn a_receiver_answers_its_first_packet_and_then_what_it_is_asked() {
 
 #[test]
 fn data_of_another_form_is_counted_and_not_answered() {
-    let mut end = LawBench::new(NEAR);
-    let mut law = Receiver::new();
+    let mut end = StreamBench::new(NEAR);
+    let mut algorithm = Receiver::new();
     for words in [[0, 0, 2, 0], [0, 0, 0, 1], [0, u64::MAX, 0, 0], [0, 0, 1, u64::MAX]] {
         let data = Arrival {
             seq: 0,
@@ -452,7 +452,7 @@ fn data_of_another_form_is_counted_and_not_answered() {
             marked: false,
             label: Label(words),
         };
-        assert!(end.listen(|cx| law.on_data(&data, cx)).is_empty());
+        assert!(end.listen(|cx| algorithm.on_data(&data, cx)).is_empty());
     }
     assert_eq!(end.meter.count(Count::Ignored), 4);
 }

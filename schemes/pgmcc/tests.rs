@@ -1,6 +1,6 @@
 use contract::{
     Address, Answer, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
-    Outputs, Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+    Outputs, Random, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
 };
 use proptest::prelude::*;
 use units::{Bytes, Duration, Time};
@@ -11,10 +11,10 @@ use super::endpoints::{
 };
 use super::*;
 
-// ---- what a law needs to run ----
+// ---- what an algorithm needs to run ----
 
-/// One law alone, with what it put out.
-struct LawBench {
+/// One algorithm alone, with its outputs.
+struct StreamBench {
     now: Time,
     me: EndpointId,
     random: Random,
@@ -22,7 +22,7 @@ struct LawBench {
     out: Outputs,
 }
 
-impl LawBench {
+impl StreamBench {
     fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
@@ -42,17 +42,17 @@ impl LawBench {
 
 /// A source, and what it sent.
 struct Source {
-    end: LawBench,
-    law: Sender,
+    end: StreamBench,
+    algorithm: Sender,
     sent: Vec<(Time, DataHeader)>,
 }
 
 impl Source {
     /// It started at time zero.
     fn new(params: &Params) -> Self {
-        let (mut end, mut law) = (LawBench::new(EndpointId(0)), Sender::new(params, PACKET));
-        end.cx(|cx| law.on_start(cx));
-        let mut source = Self { end, law, sent: Vec::new() };
+        let (mut end, mut algorithm) = (StreamBench::new(EndpointId(0)), Sender::new(params, PACKET));
+        end.cx(|cx| algorithm.on_start(cx));
+        let mut source = Self { end, algorithm, sent: Vec::new() };
         source.send();
         source
     }
@@ -67,10 +67,10 @@ impl Source {
 
     /// Sends what may be sent, at once.
     fn send(&mut self) {
-        while self.law.allowance().window >= PACKET {
+        while self.algorithm.allowance().window >= PACKET {
             let seq = self.sent.len() as u64;
             let sending = Sending { seq, size: PACKET, bytes_before: seq * 1000 };
-            let label = self.end.cx(|cx| self.law.stamp(&sending, cx));
+            let label = self.end.cx(|cx| self.algorithm.stamp(&sending, cx));
             self.sent.push((self.end.now, DataHeader::decode(label).expect("a data packet's label")));
         }
     }
@@ -78,9 +78,9 @@ impl Source {
     /// Follows deadlines up to and including `ms`.
     fn at(&mut self, ms: u64) {
         let until = self::ms(ms);
-        while self.law.wake() <= until {
-            self.end.now = self.law.wake();
-            self.end.cx(|cx| self.law.on_timer(cx));
+        while self.algorithm.wake() <= until {
+            self.end.now = self.algorithm.wake();
+            self.end.cx(|cx| self.algorithm.on_timer(cx));
             self.send();
         }
         self.end.now = until;
@@ -94,7 +94,7 @@ impl Source {
     fn tell_about(&mut self, from: EndpointId, p: u16, echo: Time, kind: ReportKind) {
         let label = ReceiverReport { echo, p, kind }.encode();
         let feedback = Feedback { from, sent_at: self.end.now, label };
-        self.end.cx(|cx| self.law.on_feedback(&feedback, cx));
+        self.end.cx(|cx| self.algorithm.on_feedback(&feedback, cx));
         self.send();
     }
 
@@ -104,7 +104,7 @@ impl Source {
     }
 
     fn w_and_t(&self) -> (f64, f64) {
-        (self.law.window().window(), self.law.window().tokens())
+        (self.algorithm.window().window(), self.algorithm.window().tokens())
     }
 
     fn named(&self) -> AckerField {
@@ -118,23 +118,23 @@ impl Source {
 
 /// A receiver, and the reports that it sent.
 struct Hearer {
-    end: LawBench,
-    law: Receiver,
+    end: StreamBench,
+    algorithm: Receiver,
     answers: Vec<Answer>,
     reports: Vec<(Time, ReceiverReport)>,
 }
 
 impl Hearer {
     fn new(seed: u64) -> Self {
-        let mut end = LawBench::new(NEAR);
+        let mut end = StreamBench::new(NEAR);
         end.random = Random::new(seed, "receiver", "");
-        Self { end, law: Receiver::new(&Params::default()), answers: Vec::new(), reports: Vec::new() }
+        Self { end, algorithm: Receiver::new(&Params::default()), answers: Vec::new(), reports: Vec::new() }
     }
 
     fn listen(&mut self, call: impl FnOnce(&mut Receiver, &mut ReceiverCx<'_, '_>)) {
-        let Self { end, law, answers, reports } = self;
+        let Self { end, algorithm, answers, reports } = self;
         let now = end.now;
-        end.cx(|cx| call(law, &mut ReceiverCx::new(cx, answers)));
+        end.cx(|cx| call(algorithm, &mut ReceiverCx::new(cx, answers)));
         reports.extend(
             answers.drain(..).map(|answer| (now, ReceiverReport::decode(answer.label).expect("a report"))),
         );
@@ -147,17 +147,17 @@ impl Hearer {
         let data = Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label };
         if missing > 0 {
             let gap = Gap { first_missing: seq - missing, packets: missing, before: data };
-            self.listen(|law, cx| law.on_loss(&gap, cx));
+            self.listen(|algorithm, cx| algorithm.on_loss(&gap, cx));
         }
-        self.listen(|law, cx| law.on_data(&data, cx));
+        self.listen(|algorithm, cx| algorithm.on_data(&data, cx));
     }
 
     /// Follows deadlines up to and including `ms`.
     fn at(&mut self, ms: u64) {
         let until = self::ms(ms);
-        while self.law.wake() <= until {
-            self.end.now = self.law.wake();
-            self.listen(|law, cx| law.on_timer(cx));
+        while self.algorithm.wake() <= until {
+            self.end.now = self.algorithm.wake();
+            self.listen(|algorithm, cx| algorithm.on_timer(cx));
         }
         self.end.now = until;
     }
@@ -472,16 +472,16 @@ fn another_receiver_takes_over_below_three_quarters_of_the_throughput() {
     source.tell(NEAR, 4096, 375, ack(1, ALL));
     // M·C = 0.5·M₁·0.75 = 0.375·M₁: as slow as that is not slow enough
     source.tell(FAR, 4096, 500, nak(1, 1));
-    assert_eq!(source.law.acker(), Some(NEAR));
+    assert_eq!(source.algorithm.acker(), Some(NEAR));
     source.tell(FAR, 4096, 501, nak(1, 1));
-    assert_eq!(source.law.acker(), Some(FAR));
+    assert_eq!(source.algorithm.acker(), Some(FAR));
     let events: Vec<f64> = source.end.notes("acker").iter().map(|note| note.value).collect();
     assert_eq!(events, [1.0, 2.0]);
     // the former one, with a little more than 4/3 of the present slowness
     source.tell(NEAR, 4096, 668, nak(1, 1));
-    assert_eq!(source.law.acker(), Some(FAR));
+    assert_eq!(source.algorithm.acker(), Some(FAR));
     source.tell(NEAR, 4096, 669, nak(1, 1));
-    assert_eq!(source.law.acker(), Some(NEAR));
+    assert_eq!(source.algorithm.acker(), Some(NEAR));
 }
 
 #[test]
@@ -489,13 +489,13 @@ fn without_losses_nobody_is_slower_and_the_first_loss_elects() {
     let mut source = Source::elected();
     source.at(1000);
     source.tell(FAR, 0, 900, ReportKind::Dummy);
-    assert_eq!(source.law.acker(), Some(NEAR));
+    assert_eq!(source.algorithm.acker(), Some(NEAR));
     source.tell(FAR, 1, 20, nak(0, 1));
-    assert_eq!(source.law.acker(), Some(FAR));
+    assert_eq!(source.algorithm.acker(), Some(FAR));
     // it gets better: its own reports say so
     source.tell(FAR, 0, 20, nak(0, 1));
     source.tell(NEAR, 1, 20, nak(1, 1));
-    assert_eq!(source.law.acker(), Some(NEAR));
+    assert_eq!(source.algorithm.acker(), Some(NEAR));
 }
 
 #[test]
@@ -507,7 +507,7 @@ fn a_switch_of_ackers_leaves_the_window_alone_and_both_are_heard() {
     source.ack(3, ALL);
     assert_eq!((source.w_and_t(), source.sent.len()), ((4.0, 0.0), 8));
     source.tell(FAR, 500, 90, nak(2, 1));
-    assert_eq!((source.law.acker(), source.w_and_t()), (Some(FAR), (4.0, 0.0)));
+    assert_eq!((source.algorithm.acker(), source.w_and_t()), (Some(FAR), (4.0, 0.0)));
     // packets 4…7 named NEAR: its acknowledgements still count, and it is no acker for them
     source.ack(4, ALL);
     assert_eq!((source.w_and_t(), source.named()), ((4.25, 0.25), AckerField::Acker(FAR)));
@@ -525,15 +525,15 @@ fn a_switch_of_ackers_leaves_the_window_alone_and_both_are_heard() {
 fn the_first_packet_calls_for_an_acker_and_the_first_word_elects() {
     let mut source = Source::new(&Params::default());
     assert_eq!(source.sent, [(ms(0), DataHeader { acker: AckerField::Elect, confirmed: None })]);
-    assert_eq!(source.law.wake(), ms(3000));
+    assert_eq!(source.algorithm.wake(), ms(3000));
     source.at(70);
     source.tell(NEAR, 0, 50, ReportKind::Dummy);
     assert_eq!((source.sent.len(), source.named()), (2, AckerField::Acker(NEAR)));
     assert_eq!(source.w_and_t(), (1.0, 0.0));
     // RTT 50 ms: 50 + 4·25
-    assert_eq!(source.law.wake(), ms(70 + 200));
+    assert_eq!(source.algorithm.wake(), ms(70 + 200));
     source.tell(FAR, 0, 60, ReportKind::Dummy);
-    assert_eq!((source.sent.len(), source.law.acker()), (2, Some(NEAR)));
+    assert_eq!((source.sent.len(), source.algorithm.acker()), (2, Some(NEAR)));
 }
 
 #[test]
@@ -623,10 +623,10 @@ fn old_copied_and_foreign_acknowledgements_are_ignored() {
     source.tell(FAR, 500, 50, nak(25, 1000));
     for words in [[0; 4], [1, 0, 0, 2], [u64::MAX; 4], [3, 0, 5, 0], [4, 0, 1, 0], [1 << 32 | 1, 0, 1, 1]] {
         let feedback = Feedback { from: FAR, sent_at: source.end.now, label: Label(words) };
-        source.end.cx(|cx| source.law.on_feedback(&feedback, cx));
+        source.end.cx(|cx| source.algorithm.on_feedback(&feedback, cx));
     }
     assert_eq!(((source.w_and_t(), source.sent.len()), source.ignored()), (before, 12));
-    assert_eq!(source.law.acker(), Some(NEAR));
+    assert_eq!(source.algorithm.acker(), Some(NEAR));
 }
 
 // ---- silence ----
@@ -635,18 +635,18 @@ fn old_copied_and_foreign_acknowledgements_are_ignored() {
 fn a_timeout_starts_over_and_two_in_a_row_call_for_another_acker() {
     let mut source = eight();
     let sent = source.sent.len();
-    let (at, span) = (source.end.now, source.law.wake() - source.end.now);
+    let (at, span) = (source.end.now, source.algorithm.wake() - source.end.now);
     source.at(at.as_nanos() / 1_000_000 + span.as_nanos() / 1_000_000 + 1);
     // one packet, W = 1, T = 0, still for the same acker, and twice the time
     assert_eq!((source.sent.len(), source.w_and_t()), (sent + 1, (1.0, 0.0)));
     assert_eq!((source.named(), source.sent[sent].0), (AckerField::Acker(NEAR), at + span));
-    assert_eq!(source.law.wake(), at + span + span * 2);
+    assert_eq!(source.algorithm.wake(), at + span + span * 2);
     source.at(5000);
     let calls: Vec<(Time, AckerField)> =
         source.sent[sent + 1..].iter().map(|(at, it)| (*at, it.acker)).collect();
     let second = at + span * 3;
     assert_eq!(calls, [(second, AckerField::Elect), (second + Duration::from_secs(3), AckerField::Elect)]);
-    assert_eq!((source.law.acker(), source.w_and_t()), (None, (1.0, 0.0)));
+    assert_eq!((source.algorithm.acker(), source.w_and_t()), (None, (1.0, 0.0)));
     assert_eq!(source.end.notes("acker").last().map(|note| note.value), Some(-1.0));
     assert_eq!(source.end.meter.count(Count::Timeouts), 2);
 
@@ -657,19 +657,19 @@ fn a_timeout_starts_over_and_two_in_a_row_call_for_another_acker() {
 #[test]
 fn acknowledgements_from_before_a_timeout_move_no_tokens_but_show_that_the_acker_is_there() {
     let mut source = eight();
-    let span = source.law.wake() - source.end.now;
+    let span = source.algorithm.wake() - source.end.now;
     let next = source.sent.len() as u64;
-    source.at((source.law.wake().as_nanos()).div_ceil(1_000_000));
+    source.at((source.algorithm.wake().as_nanos()).div_ceil(1_000_000));
     assert_eq!(source.end.meter.count(Count::Timeouts), 1);
     source.tell(NEAR, 0, 300, ack(23, ALL));
     assert_eq!((source.w_and_t(), source.ignored()), ((1.0, 0.0), 0));
-    assert!(source.law.wake() - source.end.now < span * 2, "a sample ends the back-off");
+    assert!(source.algorithm.wake() - source.end.now < span * 2, "a sample ends the back-off");
     // the packet sent after it
     source.ack(next, ALL);
     assert_eq!(source.w_and_t().0, 2.0);
     // so a second timeout is the first again
-    source.at((source.law.wake().as_nanos()).div_ceil(1_000_000));
-    assert_eq!((source.law.acker(), source.end.meter.count(Count::Timeouts)), (Some(NEAR), 2));
+    source.at((source.algorithm.wake().as_nanos()).div_ceil(1_000_000));
+    assert_eq!((source.algorithm.acker(), source.end.meter.count(Count::Timeouts)), (Some(NEAR), 2));
 }
 
 #[test]
@@ -710,10 +710,10 @@ fn an_acker_that_leaves_is_replaced_at_once() {
     let sent = source.sent.len();
     // the leave of another receiver has no effect
     source.tell(FAR, 0, 50, ReportKind::Ack { newest: 22, bitmap: ALL, leaving: true });
-    assert_eq!((source.law.acker(), source.sent.len()), (Some(NEAR), sent));
+    assert_eq!((source.algorithm.acker(), source.sent.len()), (Some(NEAR), sent));
     // the acker's need not say anything else that is new
     source.tell(NEAR, 0, 50, ReportKind::Ack { newest: 20, bitmap: ALL, leaving: true });
-    assert_eq!((source.law.acker(), source.sent.len()), (None, sent + 1));
+    assert_eq!((source.algorithm.acker(), source.sent.len()), (None, sent + 1));
     assert_eq!((source.named(), source.w_and_t()), (AckerField::Elect, (1.0, 0.0)));
     source.tell(FAR, 0, 50, nak(21, 1));
     assert_eq!((source.named(), source.sent.len()), (AckerField::Acker(FAR), sent + 2));
@@ -787,7 +787,7 @@ fn a_call_for_an_acker_is_answered_once_after_a_wait_unless_somebody_else_did() 
     hearer.at(100);
     hearer.hear(0, 0, AckerField::Elect, None);
     hearer.hear(1, 0, AckerField::Elect, None);
-    assert!(hearer.reports.is_empty() && hearer.law.wake() <= ms(150));
+    assert!(hearer.reports.is_empty() && hearer.algorithm.wake() <= ms(150));
     hearer.at(1000);
     let [(at, report)] = hearer.reports[..] else { panic!("{:?}", hearer.reports) };
     assert_eq!((report.kind, report.p, at - report.echo), (ReportKind::Dummy, 0, Duration::from_millis(30)));
@@ -850,13 +850,13 @@ fn a_leap_beyond_the_bitmap_leaves_one_bit() {
 fn only_the_acker_says_that_it_leaves() {
     for (named, kind) in [(NEAR, true), (FAR, false)] {
         let mut hearer = Hearer::new(1);
-        hearer.listen(|law, cx| law.on_stop(cx));
+        hearer.listen(|algorithm, cx| algorithm.on_stop(cx));
         hearer.at(100);
         hearer.hear(7, 0, AckerField::Acker(NEAR), None);
         hearer.hear(8, 0, AckerField::Acker(named), None);
         hearer.reports.clear();
         hearer.at(150);
-        hearer.listen(|law, cx| law.on_stop(cx));
+        hearer.listen(|algorithm, cx| algorithm.on_stop(cx));
         let words: Vec<ReportKind> = hearer.reports.iter().map(|(_, report)| report.kind).collect();
         let expected = ReportKind::Ack { newest: 8, bitmap: ALL, leaving: true };
         assert_eq!(words, if kind { vec![expected] } else { vec![] });

@@ -39,17 +39,17 @@ struct Path {
 }
 
 impl Raaqm {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        let mut law = Self {
+        let mut controller = Self {
             params: params.clone(),
             segment: setup.segment,
             window: 1.0,
             allowed: Bytes::ZERO,
             paths: Vec::new(),
         };
-        law.set(setup.initial_window.in_segments(setup.segment).0);
-        law
+        controller.set(setup.initial_window.in_segments(setup.segment).0);
+        controller
     }
 
     /// The window W, in segments.

@@ -1,6 +1,6 @@
 //! Path numbers in Data: each hop adds the incoming face to the number.
 
-use contract::{FaceId, LinkCx, LinkLaw, Packet, Return};
+use contract::{FaceId, LinkAlgorithm, LinkCx, Packet, Return};
 
 /// The link part: path labels.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(super) const fn longer(path: u64, face: FaceId) -> u64 {
     (path.rotate_left(29) ^ (face.0 as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-impl LinkLaw for Labels {
+impl LinkAlgorithm for Labels {
     fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
         data.label.0[0] = longer(data.label.0[0], way.from);
     }

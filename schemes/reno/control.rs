@@ -1,6 +1,6 @@
 //! Reno's window.
 
-use contract::{Ack, Cut, Cx, WindowLaw};
+use contract::{Ack, Cut, Cx, WindowUpdate};
 use units::Segments;
 
 use super::Params;
@@ -35,7 +35,7 @@ contract::choice! {
     }
 }
 
-/// The law Reno: additive increase by one segment per round trip, multiplicative decrease by half.
+/// Reno: additive increase by one segment per round trip, multiplicative decrease by half.
 #[derive(Clone, Debug)]
 pub struct Reno {
     counting: Counting,
@@ -47,7 +47,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params) -> Self {
         let whole = params.variant == Variant::Linux;
         Self { counting: params.counting, slow_start: params.slow_start, whole, acked: 0.0 }
@@ -69,7 +69,7 @@ impl Reno {
     }
 }
 
-impl WindowLaw for Reno {
+impl WindowUpdate for Reno {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         if self.whole {

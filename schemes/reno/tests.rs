@@ -13,40 +13,40 @@ fn reno(initial: u64) -> (Bench, Control) {
 /// §3.1: slow start adds a segment for each segment acknowledged.
 #[test]
 fn slow_start_doubles_the_window_each_round() {
-    let (mut bench, mut law) = reno(2);
+    let (mut bench, mut controller) = reno(2);
     for segments in [4, 8, 16, 32] {
-        bench.round(&mut law);
-        assert_eq!(law.allowance().window, SEGMENT * segments);
+        bench.round(&mut controller);
+        assert_eq!(controller.allowance().window, SEGMENT * segments);
     }
 }
 
 /// §3.1, eq. 2: an acknowledgement of many segments still adds one.
 #[test]
 fn slow_start_adds_at_most_a_segment_per_acknowledgement() {
-    let (mut bench, mut law) = reno(2);
-    let mut ack = bench.an_ack(&law);
+    let (mut bench, mut controller) = reno(2);
+    let mut ack = bench.an_ack(&controller);
     ack.bytes = SEGMENT * 5;
     ack.packets = 5;
-    bench.give(&mut law, &ack);
-    assert_eq!(law.allowance().window, SEGMENT * 3);
+    bench.give(&mut controller, &ack);
+    assert_eq!(controller.allowance().window, SEGMENT * 3);
     ack.bytes = Bytes::new(500);
-    bench.give(&mut law, &ack);
-    assert_eq!(law.allowance().window, Bytes::new(3500));
+    bench.give(&mut controller, &ack);
+    assert_eq!(controller.allowance().window, Bytes::new(3500));
 }
 
 /// §3.1, eq. 3: w ← w + 1/w per acknowledgement. From 10: 10.1, 10.19901, 10.297059 …, 10.9574 after ten.
 #[test]
 fn congestion_avoidance_adds_about_a_segment_each_round() {
-    let (mut bench, mut law) = reno(20);
-    bench.congestion(&mut law, Cause::Loss);
-    assert_eq!(law.allowance().window, SEGMENT * 10);
-    bench.ack(&mut law);
-    bench.ack(&mut law);
-    assert!((law.window().0 - 10.199_009_9).abs() < 1e-6, "{:?}", law.window());
+    let (mut bench, mut controller) = reno(20);
+    bench.congestion(&mut controller, Cause::Loss);
+    assert_eq!(controller.allowance().window, SEGMENT * 10);
+    bench.ack(&mut controller);
+    bench.ack(&mut controller);
+    assert!((controller.window().0 - 10.199_009_9).abs() < 1e-6, "{:?}", controller.window());
     for _ in 2..10 {
-        bench.ack(&mut law);
+        bench.ack(&mut controller);
     }
-    assert!((10.95..10.97).contains(&law.window().0), "{:?}", law.window());
+    assert!((10.95..10.97).contains(&controller.window().0), "{:?}", controller.window());
 }
 
 /// §3.1: counting bytes, a window of acknowledged segments adds exactly one segment, whatever the acknowledgements cover.
@@ -54,57 +54,57 @@ fn congestion_avoidance_adds_about_a_segment_each_round() {
 fn counting_bytes_adds_exactly_a_segment_each_round() {
     let mut params = Params::default();
     params.set("counting", &"bytes".into()).expect("a choice");
-    let (mut bench, mut law) = (Bench::new(), control(&params, &setup(20)));
-    bench.congestion(&mut law, Cause::Loss);
-    let mut ack = bench.an_ack(&law);
+    let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(20)));
+    bench.congestion(&mut controller, Cause::Loss);
+    let mut ack = bench.an_ack(&controller);
     ack.bytes = SEGMENT * 2;
     ack.packets = 2;
     for _ in 0..5 {
-        bench.give(&mut law, &ack);
+        bench.give(&mut controller, &ack);
     }
-    assert_eq!(law.allowance().window, SEGMENT * 11);
+    assert_eq!(controller.allowance().window, SEGMENT * 11);
 }
 
 /// §3.1, eq. 4: what counts is what was in flight, not the window.
 #[test]
 fn a_loss_halves_what_was_in_flight_and_keeps_two_segments() {
-    let (mut bench, mut law) = reno(20);
+    let (mut bench, mut controller) = reno(20);
     let event = |segments| Congestion {
         cause: Cause::Loss,
         bytes: SEGMENT,
         in_flight: SEGMENT * segments,
         first: true,
     };
-    law.on_congestion(&event(12), &mut bench.cx());
-    assert_eq!(law.allowance().window, SEGMENT * 6);
-    assert_eq!(law.ssthresh(), SEGMENT * 6);
-    law.on_congestion(&event(3), &mut bench.cx());
-    assert_eq!(law.allowance().window, SEGMENT * 2);
+    controller.on_congestion(&event(12), &mut bench.cx());
+    assert_eq!(controller.allowance().window, SEGMENT * 6);
+    assert_eq!(controller.ssthresh(), SEGMENT * 6);
+    controller.on_congestion(&event(3), &mut bench.cx());
+    assert_eq!(controller.allowance().window, SEGMENT * 2);
 }
 
 /// §3.1: after a timeout the window is one segment and slow start leads up to half of what was in flight.
 #[test]
 fn a_timeout_leaves_one_segment_and_slow_start_to_the_threshold() {
-    let (mut bench, mut law) = reno(16);
-    bench.congestion(&mut law, Cause::Timeout);
-    assert_eq!(law.allowance().window, SEGMENT);
-    assert_eq!(law.ssthresh(), SEGMENT * 8);
+    let (mut bench, mut controller) = reno(16);
+    bench.congestion(&mut controller, Cause::Timeout);
+    assert_eq!(controller.allowance().window, SEGMENT);
+    assert_eq!(controller.ssthresh(), SEGMENT * 8);
     for segments in [2, 4, 8] {
-        bench.round(&mut law);
-        assert_eq!(law.allowance().window, SEGMENT * segments);
+        bench.round(&mut controller);
+        assert_eq!(controller.allowance().window, SEGMENT * segments);
     }
-    bench.round(&mut law);
-    assert!((8.9..9.0).contains(&law.window().0));
+    bench.round(&mut controller);
+    assert!((8.9..9.0).contains(&controller.window().0));
 }
 
 /// §3.1: the same segment timing out again does not lower the threshold further.
 #[test]
 fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
-    let (mut bench, mut law) = reno(16);
-    bench.congestion(&mut law, Cause::Timeout);
+    let (mut bench, mut controller) = reno(16);
+    bench.congestion(&mut controller, Cause::Timeout);
     let event = Congestion { cause: Cause::Timeout, bytes: SEGMENT, in_flight: SEGMENT, first: false };
-    law.on_congestion(&event, &mut bench.cx());
-    assert_eq!(law.ssthresh(), SEGMENT * 8);
+    controller.on_congestion(&event, &mut bench.cx());
+    assert_eq!(controller.ssthresh(), SEGMENT * 8);
 }
 
 fn whole(initial: u64) -> (Bench, Control) {
@@ -117,26 +117,26 @@ fn whole(initial: u64) -> (Bench, Control) {
 #[test]
 fn as_in_linux_half_a_window_is_whole() {
     for (window, kept) in [(7, 3), (20, 10), (3, 2), (2, 2)] {
-        let (mut bench, mut law) = whole(window);
+        let (mut bench, mut controller) = whole(window);
         let event = Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 12, first: true };
-        law.on_congestion(&event, &mut bench.cx());
-        assert_eq!(law.allowance().window, SEGMENT * kept, "{window}");
+        controller.on_congestion(&event, &mut bench.cx());
+        assert_eq!(controller.allowance().window, SEGMENT * kept, "{window}");
     }
 }
 
 /// LINUX, tcp_cong_avoid_ai: from three, three segments acknowledged make four, and four make five, however the acknowledgements cut them.
 #[test]
 fn as_in_linux_the_window_grows_by_whole_segments() {
-    let (mut bench, mut law) = whole(7);
-    bench.congestion(&mut law, Cause::Loss);
-    let mut ack = bench.an_ack(&law);
+    let (mut bench, mut controller) = whole(7);
+    bench.congestion(&mut controller, Cause::Loss);
+    let mut ack = bench.an_ack(&controller);
     let windows: Vec<u64> = [2, 2, 2, 2, 2]
         .into_iter()
         .map(|packets| {
             ack.packets = packets;
             ack.bytes = SEGMENT * u64::from(packets);
-            bench.give(&mut law, &ack);
-            law.allowance().window.as_u64() / 1000
+            bench.give(&mut controller, &ack);
+            controller.allowance().window.as_u64() / 1000
         })
         .collect();
     // 2 of 3; 4: one, 1 of 4; 3 of 4; 5: one, 1 of 5; 3 of 5
@@ -147,16 +147,16 @@ fn as_in_linux_the_window_grows_by_whole_segments() {
 /// threshold of four: 1 + 2 = 3, 3 + 1 and two left over, and with two more the window of four is acknowledged.
 #[test]
 fn as_in_linux_slow_start_ends_at_the_threshold() {
-    let (mut bench, mut law) = whole(8);
-    bench.congestion(&mut law, Cause::Timeout);
-    let mut ack = bench.an_ack(&law);
+    let (mut bench, mut controller) = whole(8);
+    bench.congestion(&mut controller, Cause::Timeout);
+    let mut ack = bench.an_ack(&controller);
     let windows: Vec<u64> = [2, 3, 2]
         .into_iter()
         .map(|packets| {
             ack.packets = packets;
             ack.bytes = SEGMENT * u64::from(packets);
-            bench.give(&mut law, &ack);
-            law.allowance().window.as_u64() / 1000
+            bench.give(&mut controller, &ack);
+            controller.allowance().window.as_u64() / 1000
         })
         .collect();
     assert_eq!(windows, [3, 4, 5]);

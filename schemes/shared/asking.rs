@@ -54,16 +54,16 @@ mod tests {
     #[test]
     fn joins_and_retransmissions_are_distinguished() {
         let mut node = StrategyBench::new(faces(1, Rate::from_mbps(10), 3), &[1]);
-        let mut law = Listener::default();
+        let mut algorithm = Listener::default();
         for from in [1, 1, 2, 2, 1] {
-            node.interest(&mut law, 7, FaceId(from));
+            node.interest(&mut algorithm, 7, FaceId(from));
         }
-        law.refuse = true;
-        node.interest(&mut law, 7, FaceId(2));
-        law.refuse = false;
+        algorithm.refuse = true;
+        node.interest(&mut algorithm, 7, FaceId(2));
+        algorithm.refuse = false;
         for from in [1, 3, 3, 2] {
-            node.interest(&mut law, 7, FaceId(from));
+            node.interest(&mut algorithm, 7, FaceId(from));
         }
-        assert_eq!(law.again, [false, true, false, true, true, true, true, false, true, false]);
+        assert_eq!(algorithm.again, [false, true, false, true, true, true, true, false, true, false]);
     }
 }

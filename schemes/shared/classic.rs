@@ -1,11 +1,11 @@
 //! The common frame of window schemes: slow start, threshold, minimum, one reduction per episode, undo.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowLaw};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowUpdate};
 use units::{Bytes, Duration, Segments};
 
-/// A congestion controller made of a [`WindowLaw`], which determines congestion avoidance and the reduction.
+/// A congestion controller made of a [`WindowUpdate`], which determines congestion avoidance and the reduction.
 ///
-/// Slow start adds one segment per acknowledgement of a segment or more [RFC5681 §3.1, eq. 2], unless the law differs. The window and the
+/// Slow start adds one segment per acknowledgement of a segment or more [RFC5681 §3.1, eq. 2], unless the window update differs. The window and the
 /// threshold are in segments; `allowance` rounds the window down to whole bytes.
 #[derive(Clone, Debug)]
 pub struct Classic<L> {
@@ -14,7 +14,7 @@ pub struct Classic<L> {
     /// `window` in bytes.
     allowed: Bytes,
     segment: Bytes,
-    law: L,
+    update: L,
     /// The state before the last reduction.
     before: Option<Before<L>>,
     initial: f64,
@@ -24,19 +24,19 @@ pub struct Classic<L> {
 struct Before<L> {
     window: f64,
     ssthresh: f64,
-    law: L,
+    update: L,
 }
 
-impl<L: WindowLaw> Classic<L> {
+impl<L: WindowUpdate> Classic<L> {
     /// Starts in slow start with the initial window and no threshold [RFC5681 §3.1].
-    pub fn new(law: L, setup: &Setup) -> Self {
+    pub fn new(update: L, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).max(Segments(1.0)).0;
         let mut classic = Self {
             window: initial,
             ssthresh: f64::INFINITY,
             allowed: Bytes::ZERO,
             segment: setup.segment,
-            law,
+            update,
             before: None,
             initial,
         };
@@ -49,9 +49,9 @@ impl<L: WindowLaw> Classic<L> {
         Segments(self.window)
     }
 
-    /// The law.
-    pub fn law(&self) -> &L {
-        &self.law
+    /// The window update.
+    pub fn update(&self) -> &L {
+        &self.update
     }
 
     /// Whether the window is below the threshold.
@@ -64,7 +64,7 @@ impl<L: WindowLaw> Classic<L> {
     #[cold]
     fn cross_ssthresh(&mut self, left: f64, ack: &Ack, cx: &mut Cx<'_>) {
         let rest = Ack { packets: left as u32, bytes: self.segment * left as u64, ..*ack };
-        let grown = self.law.congestion_avoidance(Segments(self.ssthresh), &rest, cx);
+        let grown = self.update.congestion_avoidance(Segments(self.ssthresh), &rest, cx);
         self.set(grown.0);
     }
 
@@ -75,25 +75,25 @@ impl<L: WindowLaw> Classic<L> {
     }
 }
 
-impl<L: WindowLaw> CongestionControl for Classic<L> {
+impl<L: WindowUpdate> CongestionControl for Classic<L> {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         // in recovery, with an echoed mark [RFC3168 §6.1.2], or with a window that was not full [RFC7661]: no growth
         if ack.recovering || ack.marked || ack.app_limited {
-            return self.law.pause(ack, cx);
+            return self.update.pause(ack, cx);
         }
         if self.window < self.ssthresh {
             // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
             let acked = if ack.bytes >= self.segment { 1.0 } else { ack.bytes.in_segments(self.segment).0 };
-            match self.law.slow_start(Segments(self.window), Segments(acked), ack, cx) {
-                Some(grown) if grown.0 > self.ssthresh && self.law.integer_cwnd() => {
+            match self.update.slow_start(Segments(self.window), Segments(acked), ack, cx) {
+                Some(grown) if grown.0 > self.ssthresh && self.update.integer_cwnd() => {
                     return self.cross_ssthresh(grown.0 - self.ssthresh, ack, cx);
                 }
                 Some(grown) => return self.set(grown.0),
                 None => self.ssthresh = self.window,
             }
         }
-        let grown = self.law.congestion_avoidance(Segments(self.window), ack, cx);
+        let grown = self.update.congestion_avoidance(Segments(self.window), ack, cx);
         self.set(grown.0);
     }
 
@@ -101,9 +101,9 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
         if event.first {
             self.before =
-                Some(Before { window: self.window, ssthresh: self.ssthresh, law: self.law.clone() });
+                Some(Before { window: self.window, ssthresh: self.ssthresh, update: self.update.clone() });
             let cut = Cut { cause: event.cause, flight: event.in_flight.in_segments(self.segment) };
-            let kept = self.law.ssthresh(Segments(self.window), &cut, cx).0;
+            let kept = self.update.ssthresh(Segments(self.window), &cut, cx).0;
             // ssthresh = max(…, 2·SMSS)                                                 [RFC5681 §3.1, eq. 4]
             self.ssthresh = if kept >= MIN_SSTHRESH { kept } else { MIN_SSTHRESH };
             match event.cause {
@@ -128,7 +128,7 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
     /// Restores the state before the last reduction.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         let Some(before) = self.before.take() else { return };
-        self.law = before.law;
+        self.update = before.update;
         self.ssthresh = before.ssthresh;
         self.set(self.window.max(before.window));
     }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use contract::{
     Admission, ArrivingData, ArrivingInterest, ArrivingNack, Backlog, Crossing, Data, Departure, Ecn, FaceId,
-    FaceView, FibEntry, FlowId, Header, InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, Nack,
-    NackReason, Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random,
-    Return, Strategy, StrategyCx, TransitCx,
+    FaceView, FibEntry, FlowId, Header, InRecord, Interest, Label, LaneId, LaneView, LinkAlgorithm, LinkCx,
+    Nack, NackReason, Name, NameId, Names, NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView,
+    Random, Return, Strategy, StrategyCx, TransitCx,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -137,7 +137,7 @@ impl StrategyBench {
     }
 
     /// An Interest for segment `segment` of `/a` arrives at a face, with a new nonce.
-    pub fn interest(&mut self, law: &mut impl Strategy, segment: u64, from: FaceId) -> Pending {
+    pub fn interest(&mut self, algorithm: &mut impl Strategy, segment: u64, from: FaceId) -> Pending {
         self.nonces += 1;
         let name = Name { prefix: NameId(1), segment };
         let known = self.entries.iter().position(|entry| !entry.ended && entry.name == name);
@@ -154,20 +154,20 @@ impl StrategyBench {
         let (packet, pending) = (interest(name, self.nonces), Pending { slot: slot as u32, generation: 0 });
         self.with(|fib, cx| {
             let arrived = ArrivingInterest { packet: &packet, name, from, pending, is_new: known.is_none() };
-            law.on_interest(&arrived, fib, cx);
+            algorithm.on_interest(&arrived, fib, cx);
         });
         pending
     }
 
     /// Data arrive at a face and end the entry.
-    pub fn data(&mut self, law: &mut impl Strategy, pending: Pending, from: FaceId) {
-        self.data_with(law, pending, from, |_| ());
+    pub fn data(&mut self, algorithm: &mut impl Strategy, pending: Pending, from: FaceId) {
+        self.data_with(algorithm, pending, from, |_| ());
     }
 
     /// The same with changed Data.
     pub fn data_with(
         &mut self,
-        law: &mut impl Strategy,
+        algorithm: &mut impl Strategy,
         pending: Pending,
         from: FaceId,
         write: impl FnOnce(&mut Packet),
@@ -178,13 +178,19 @@ impl StrategyBench {
         let mut packet = data(name);
         write(&mut packet);
         self.with(|fib, cx| {
-            law.on_data(&ArrivingData { packet: &packet, name, from, pending, rtt }, fib, cx);
+            algorithm.on_data(&ArrivingData { packet: &packet, name, from, pending, rtt }, fib, cx);
         });
         self.end(pending);
     }
 
     /// A NACK arrives at a face that the Interest was sent to.
-    pub fn nack(&mut self, law: &mut impl Strategy, pending: Pending, from: FaceId, reason: NackReason) {
+    pub fn nack(
+        &mut self,
+        algorithm: &mut impl Strategy,
+        pending: Pending,
+        from: FaceId,
+        reason: NackReason,
+    ) {
         let Some(entry) = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended) else {
             return;
         };
@@ -195,20 +201,20 @@ impl StrategyBench {
         let (name, nonce) = (entry.name, record.nonce);
         let packet = nack(name, nonce, reason);
         self.with(|fib, cx| {
-            law.on_nack(&ArrivingNack { packet: Some(&packet), name, from, pending, reason }, fib, cx);
+            algorithm.on_nack(&ArrivingNack { packet: Some(&packet), name, from, pending, reason }, fib, cx);
         });
     }
 
     /// A pending Interest expires.
-    pub fn expire(&mut self, law: &mut impl Strategy, pending: Pending) {
+    pub fn expire(&mut self, algorithm: &mut impl Strategy, pending: Pending) {
         let Some(name) = self.entry(pending).map(|entry| entry.name) else { return };
-        self.with(|fib, cx| law.on_expiry(pending, name, fib, cx));
+        self.with(|fib, cx| algorithm.on_expiry(pending, name, fib, cx));
         self.end(pending);
     }
 
     /// The deadline of the strategy.
-    pub fn timer(&mut self, law: &mut impl Strategy) {
-        law.on_timer(self);
+    pub fn timer(&mut self, algorithm: &mut impl Strategy) {
+        algorithm.on_timer(self);
     }
 
     /// Actions since the last call.
@@ -394,19 +400,25 @@ impl LinkBench {
     }
 
     /// An Interest arrives at `from`, and the strategy sends it to the link `to`.
-    pub fn interest(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId, to: FaceId) -> Admission {
+    pub fn interest(
+        &mut self,
+        algorithm: &mut impl LinkAlgorithm,
+        name: Name,
+        from: FaceId,
+        to: FaceId,
+    ) -> Admission {
         let mut packet = interest(name, 1);
         if self.faces[from.index()].link.is_some() {
-            law.on_interest_in(&packet, from, self);
+            algorithm.on_interest_in(&packet, from, self);
         }
         let note = self.sent.get(&name.key()).map_or(0, |sent| sent.2);
         let mut way = Crossing { from, to, note, asked: packet.label };
-        let admission = law.on_interest(&mut packet, &mut way, self);
+        let admission = algorithm.on_interest(&mut packet, &mut way, self);
         let size = packet.size();
         match admission {
             Admission::Pass => {
                 self.sent.insert(name.key(), (to, Some(self.now), way.note));
-                self.enqueue(law, &mut packet, to);
+                self.enqueue(algorithm, &mut packet, to);
             }
             Admission::Hold(lane) => {
                 self.sent.insert(name.key(), (to, None, way.note));
@@ -421,14 +433,20 @@ impl LinkBench {
     }
 
     /// Data arrive at the link `from` and leave by the link `to`. Returns them as they leave.
-    pub fn data(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId, to: FaceId) -> Packet {
-        self.data_with(law, name, from, to, |_| ())
+    pub fn data(
+        &mut self,
+        algorithm: &mut impl LinkAlgorithm,
+        name: Name,
+        from: FaceId,
+        to: FaceId,
+    ) -> Packet {
+        self.data_with(algorithm, name, from, to, |_| ())
     }
 
     /// The same with changed Data.
     pub fn data_with(
         &mut self,
-        law: &mut impl LinkLaw,
+        algorithm: &mut impl LinkAlgorithm,
         name: Name,
         from: FaceId,
         to: FaceId,
@@ -439,52 +457,58 @@ impl LinkBench {
         let note = sent.map_or(0, |sent| sent.2);
         let mut packet = data(name);
         write(&mut packet);
-        law.on_data_in(&mut packet, &Return { from, rtt, note, hops: self.hops }, self);
+        algorithm.on_data_in(&mut packet, &Return { from, rtt, note, hops: self.hops }, self);
         if self.faces[to.index()].link.is_some() {
-            law.on_data_out(&mut packet, &Crossing { from, to, note, asked: Label::default() }, self);
-            self.enqueue(law, &mut packet, to);
+            algorithm.on_data_out(&mut packet, &Crossing { from, to, note, asked: Label::default() }, self);
+            self.enqueue(algorithm, &mut packet, to);
         }
         packet
     }
 
     /// A NACK arrives.
-    pub fn nack(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId) {
-        law.on_nack_in(&mut nack(name, 1, NackReason::Congestion), from, self);
+    pub fn nack(&mut self, algorithm: &mut impl LinkAlgorithm, name: Name, from: FaceId) {
+        algorithm.on_nack_in(&mut nack(name, 1, NackReason::Congestion), from, self);
     }
 
     /// A packet is about to be offered to a queue, whose contents the test sets.
-    pub fn enqueue(&mut self, law: &mut impl LinkLaw, packet: &mut Packet, to: FaceId) {
-        if !law.watches() {
+    pub fn enqueue(&mut self, algorithm: &mut impl LinkAlgorithm, packet: &mut Packet, to: FaceId) {
+        if !algorithm.watches() {
             return;
         }
         let port = *self.link(to);
         let mut at = TransitCx { now: self.now, port: port.port, random: &mut self.random };
-        law.on_enqueue(packet, to, &port, &mut at);
+        algorithm.on_enqueue(packet, to, &port, &mut at);
     }
 
     /// A packet leaves a queue after `waited`; the test sets the contents after it.
-    pub fn dequeue(&mut self, law: &mut impl LinkLaw, packet: &mut Packet, to: FaceId, waited: Duration) {
-        if !law.watches_departures() {
+    pub fn dequeue(
+        &mut self,
+        algorithm: &mut impl LinkAlgorithm,
+        packet: &mut Packet,
+        to: FaceId,
+        waited: Duration,
+    ) {
+        if !algorithm.watches_departures() {
             return;
         }
         let port = *self.link(to);
         let mut at = TransitCx { now: self.now, port: port.port, random: &mut self.random };
-        law.on_dequeue(packet, to, &port, waited, &mut at);
+        algorithm.on_dequeue(packet, to, &port, waited, &mut at);
     }
 
     /// The deadline of the part.
-    pub fn timer(&mut self, law: &mut impl LinkLaw) {
+    pub fn timer(&mut self, algorithm: &mut impl LinkAlgorithm) {
         self.timer = true;
-        law.on_timer(self);
+        algorithm.on_timer(self);
         self.timer = false;
     }
 
     /// Advances time to `end` through all deadlines.
-    pub fn run(&mut self, law: &mut impl LinkLaw, end: Time) {
-        while law.wake() <= end {
-            self.now = self.now.max(law.wake());
-            self.timer(law);
-            assert!(law.wake() > self.now, "a deadline that has passed stays");
+    pub fn run(&mut self, algorithm: &mut impl LinkAlgorithm, end: Time) {
+        while algorithm.wake() <= end {
+            self.now = self.now.max(algorithm.wake());
+            self.timer(algorithm);
+            assert!(algorithm.wake() > self.now, "a deadline that has passed stays");
         }
         self.now = end;
     }

@@ -18,15 +18,15 @@ impl Gradual {
     /// In slow start with the initial window.
     pub fn new(setup: &Setup) -> Self {
         let window = setup.initial_window.in_segments(setup.segment).0.max(1.0);
-        let mut law = Self {
+        let mut controller = Self {
             segment: setup.segment,
             allowed: Bytes::ZERO,
             window,
             threshold: f64::INFINITY,
             due: false,
         };
-        law.set(window);
-        law
+        controller.set(window);
+        controller
     }
 
     /// The window W.

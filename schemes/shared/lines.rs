@@ -32,7 +32,7 @@ impl LaneNumbers {
 /// Serves every queue of held Interests whose deadline has come, in their order. `deadline` is that of a queue, never if it holds nothing; `serve` is
 /// called by number and moves it. Returns the next deadline.
 pub fn serve_due<L>(
-    law: &mut L,
+    controller: &mut L,
     queues: usize,
     now: Time,
     deadline: impl Fn(&L, usize) -> Time,
@@ -40,10 +40,10 @@ pub fn serve_due<L>(
 ) -> Time {
     let mut next = Time::NEVER;
     for queue in 0..queues {
-        if deadline(law, queue) <= now {
-            serve(law, queue as u32);
+        if deadline(controller, queue) <= now {
+            serve(controller, queue as u32);
         }
-        next = next.min(deadline(law, queue));
+        next = next.min(deadline(controller, queue));
     }
     next
 }

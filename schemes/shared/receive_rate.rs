@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Time};
 /// early.
 #[derive(Clone, Debug)]
 pub struct ReceiveRate {
-    /// Boxed to keep laws small.
+    /// Boxed to keep controllers small.
     kept: Box<[Mark; KEPT]>,
     /// Number of stored arrivals; the newest is at `(count - 1) % KEPT`.
     count: usize,

@@ -2,8 +2,8 @@
 
 use contract::{
     Address, Backlog, Cx, Destination, Ecn, EndpointId, Entry, FlowId, GroupId, GroupMessage, Header, Label,
-    Meter, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Report, RouterCx, RouterLaw,
-    TransitCx,
+    Meter, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Report, RouterAlgorithm,
+    RouterCx, TransitCx,
 };
 use units::{Bytes, Rate, Time};
 
@@ -67,39 +67,49 @@ impl Node {
     }
 
     /// Shows the part a packet that arrived on `port`.
-    pub(crate) fn arrive(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId) {
-        law.on_arrival(packet, &mut TransitCx { now: self.now, port, random: &mut self.random });
+    pub(crate) fn arrive(&mut self, algorithm: &mut impl RouterAlgorithm, packet: &Packet, port: PortId) {
+        algorithm.on_arrival(packet, &mut TransitCx { now: self.now, port, random: &mut self.random });
     }
 
     /// Shows the part a packet that is about to be offered to the queue of `port`, in which `waiting` packets wait.
-    pub(crate) fn enqueue(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId, waiting: u32) {
+    pub(crate) fn enqueue(
+        &mut self,
+        algorithm: &mut impl RouterAlgorithm,
+        packet: &Packet,
+        port: PortId,
+        waiting: u32,
+    ) {
         self.ports.get(port).backlog.packets = waiting;
         let view = self.ports.port(port);
         let mut passing = TransitCx { now: self.now, port, random: &mut self.random };
-        law.on_enqueue(&mut packet.clone(), &view, &mut passing);
+        algorithm.on_enqueue(&mut packet.clone(), &view, &mut passing);
     }
 
     /// Passes a child's report to the part. Returns its messages.
     pub(crate) fn report(
         &mut self,
-        law: &mut impl RouterLaw,
+        algorithm: &mut impl RouterAlgorithm,
         group: GroupId,
         from: Address,
         label: Label,
         entry: Entry<'_>,
     ) -> Vec<GroupMessage> {
         let report = Report { group, from, sent_at: self.now, label, entry };
-        self.within(|cx| law.on_report(&report, cx))
+        self.within(|cx| algorithm.on_report(&report, cx))
     }
 
     /// Advances time through the part's deadlines up to and including `end`. Returns its messages with their times.
-    pub(crate) fn run(&mut self, law: &mut impl RouterLaw, end: Time) -> Vec<(Time, GroupMessage)> {
+    pub(crate) fn run(
+        &mut self,
+        algorithm: &mut impl RouterAlgorithm,
+        end: Time,
+    ) -> Vec<(Time, GroupMessage)> {
         let mut said = Vec::new();
-        while law.wake() <= end {
-            self.now = self.now.max(law.wake());
-            let messages = self.within(|cx| law.on_timer(cx));
+        while algorithm.wake() <= end {
+            self.now = self.now.max(algorithm.wake());
+            let messages = self.within(|cx| algorithm.on_timer(cx));
             said.extend(messages.into_iter().map(|message| (self.now, message)));
-            assert!(law.wake() > self.now, "a deadline that has passed stays");
+            assert!(algorithm.wake() > self.now, "a deadline that has passed stays");
         }
         self.now = end;
         said

@@ -1,7 +1,7 @@
 //! A test environment for control apps: the view of a controller, and the commands of the app.
 
 use contract::{
-    Address, App, AppCx, Cache, Cx, DirectedLink, EndpointId, FlowId, Meter, Net, NodeId, Order, Outputs,
+    Address, App, AppCx, Cache, Command, Cx, DirectedLink, EndpointId, FlowId, Meter, Net, NodeId, Outputs,
     PortId, Random, Share, Status,
 };
 use units::{Duration, Rate, Time};
@@ -77,13 +77,13 @@ impl<A: App> AppBench<A> {
         self.cache.keep(self.now, status, shares.iter().copied());
     }
 
-    /// A signal arrives. The app's orders are recorded in the net, as if they were executed.
-    pub fn signal(&mut self, port: u32) -> Vec<(NodeId, Order)> {
+    /// A signal arrives. The app's commands are recorded in the net, as if they were executed.
+    pub fn signal(&mut self, port: u32) -> Vec<(NodeId, Command)> {
         let me = Address { node: NodeId(99), endpoint: EndpointId(99) };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
-        let mut orders = Vec::new();
-        self.app.on_signal(PortId(port), &mut AppCx::new(&mut cx, &self.net, &self.cache, &mut orders));
-        orders.iter().for_each(|(node, order)| self.net.note(*node, order));
-        orders
+        let mut commands = Vec::new();
+        self.app.on_signal(PortId(port), &mut AppCx::new(&mut cx, &self.net, &self.cache, &mut commands));
+        commands.iter().for_each(|(node, command)| self.net.note(*node, command));
+        commands
     }
 }

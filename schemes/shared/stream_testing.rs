@@ -2,12 +2,12 @@
 
 use contract::{
     Address, Answer, Cx, EndpointId, Feedback, FlowId, Label, Meter, NodeId, Outputs, Random, ReceiverCx,
-    SenderLaw,
+    SenderAlgorithm,
 };
 use units::{Bytes, Duration, Time};
 
-/// A law with its clock, context and outputs.
-pub(crate) struct LawBench {
+/// An algorithm with its clock, context and outputs.
+pub(crate) struct StreamBench {
     pub(crate) now: Time,
     me: EndpointId,
     random: Random,
@@ -16,7 +16,7 @@ pub(crate) struct LawBench {
     answers: Vec<Answer>,
 }
 
-impl LawBench {
+impl StreamBench {
     /// The endpoint `me`, at time zero.
     pub(crate) fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
@@ -26,31 +26,37 @@ impl LawBench {
         Self { now: Time::ZERO, me, random, meter: Meter::default(), out, answers: Vec::new() }
     }
 
-    /// Calls a law at the source.
+    /// Calls an algorithm at the source.
     pub(crate) fn cx<T>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> T) -> T {
         let me = Address { node: NodeId(0), endpoint: self.me };
         call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
     }
 
-    /// Calls a law at a receiver. Returns its feedback.
+    /// Calls an algorithm at a receiver. Returns its feedback.
     pub(crate) fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Answer> {
         let mut answers = std::mem::take(&mut self.answers);
         self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut answers)));
         answers
     }
 
-    /// Advances time through the deadlines of a source's law up to and including `end`.
-    pub(crate) fn run(&mut self, law: &mut impl SenderLaw, end: Time) {
-        while law.wake() <= end {
-            self.now = self.now.max(law.wake());
-            self.cx(|cx| law.on_timer(cx));
+    /// Advances time through the deadlines of a source's algorithm up to and including `end`.
+    pub(crate) fn run(&mut self, algorithm: &mut impl SenderAlgorithm, end: Time) {
+        while algorithm.wake() <= end {
+            self.now = self.now.max(algorithm.wake());
+            self.cx(|cx| algorithm.on_timer(cx));
         }
         self.now = end;
     }
 
-    /// Passes feedback that `from` sent at `sent_at` to a source's law.
-    pub(crate) fn tell(&mut self, law: &mut impl SenderLaw, from: EndpointId, sent_at: Time, label: Label) {
-        self.cx(|cx| law.on_feedback(&Feedback { from, sent_at, label }, cx));
+    /// Passes feedback that `from` sent at `sent_at` to a source's algorithm.
+    pub(crate) fn tell(
+        &mut self,
+        algorithm: &mut impl SenderAlgorithm,
+        from: EndpointId,
+        sent_at: Time,
+        label: Label,
+    ) {
+        self.cx(|cx| algorithm.on_feedback(&Feedback { from, sent_at, label }, cx));
     }
 }
 

@@ -5,7 +5,7 @@ use contract::{
 };
 use units::{Bytes, Duration, Time};
 
-/// A clock and context for a law.
+/// A clock and context for a controller.
 pub(crate) struct Bench {
     pub(crate) now: Time,
     /// Round-trip time of the acknowledgements that [`Bench::ack`] makes.
@@ -28,18 +28,18 @@ impl Bench {
     }
 
     /// Acknowledges one segment, now.
-    pub(crate) fn ack(&mut self, law: &mut impl CongestionControl) {
-        let ack = self.an_ack(law);
-        self.give(law, &ack);
+    pub(crate) fn ack(&mut self, controller: &mut impl CongestionControl) {
+        let ack = self.an_ack(controller);
+        self.give(controller, &ack);
     }
 
     /// An acknowledgement of one segment with a full window.
-    pub(crate) fn an_ack(&self, law: &impl CongestionControl) -> Ack {
+    pub(crate) fn an_ack(&self, controller: &impl CongestionControl) -> Ack {
         Ack {
             bytes: SEGMENT,
             packets: 1,
             marked: false,
-            in_flight: law.allowance().window,
+            in_flight: controller.allowance().window,
             sent_at: self.now - self.rtt,
             answered_at: self.now - self.rtt / 2,
             rtt: Some(self.rtt),
@@ -53,25 +53,25 @@ impl Bench {
         }
     }
 
-    /// Passes `ack` to the law.
-    pub(crate) fn give(&mut self, law: &mut impl CongestionControl, ack: &Ack) {
-        law.on_ack(ack, &mut self.cx());
+    /// Passes `ack` to the controller.
+    pub(crate) fn give(&mut self, controller: &mut impl CongestionControl, ack: &Ack) {
+        controller.on_ack(ack, &mut self.cx());
     }
 
     /// Acknowledges a window of segments, spread evenly over one round-trip time.
-    pub(crate) fn round(&mut self, law: &mut impl CongestionControl) {
-        let acks = law.allowance().window.as_u64() / SEGMENT.as_u64();
+    pub(crate) fn round(&mut self, controller: &mut impl CongestionControl) {
+        let acks = controller.allowance().window.as_u64() / SEGMENT.as_u64();
         for _ in 0..acks {
             self.now += self.rtt / acks;
-            self.ack(law);
+            self.ack(controller);
         }
     }
 
     /// A congestion event with a full window in flight, the first of its episode.
-    pub(crate) fn congestion(&mut self, law: &mut impl CongestionControl, cause: Cause) {
-        let in_flight = law.allowance().window;
+    pub(crate) fn congestion(&mut self, controller: &mut impl CongestionControl, cause: Cause) {
+        let in_flight = controller.allowance().window;
         let event = Congestion { cause, bytes: SEGMENT, in_flight, first: true };
-        law.on_congestion(&event, &mut self.cx());
+        controller.on_congestion(&event, &mut self.cx());
     }
 
     pub(crate) fn cx(&mut self) -> Cx<'_> {

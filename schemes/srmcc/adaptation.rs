@@ -2,7 +2,7 @@
 
 use super::{MaxRateQueue, Params};
 
-/// The constants of the law.
+/// The constants of the controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adaptation {
     pub(super) oth1: f64,

@@ -48,10 +48,10 @@ struct Delays {
 }
 
 impl TcpLp {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let initial = setup.initial_window.in_segments(setup.segment).0.max(MIN_WINDOW);
-        let mut law = Self {
+        let mut controller = Self {
             params: params.clone(),
             window: 0.0,
             threshold: f64::INFINITY,
@@ -64,8 +64,8 @@ impl TcpLp {
             rtt: Duration::ZERO,
             pairs: 0.0,
         };
-        law.set(initial);
-        law
+        controller.set(initial);
+        controller
     }
 
     /// The congestion window.

@@ -6,8 +6,8 @@ use contract::{
     Ack, Address, Arrival, Backlog, Branch, Cause, Congestion, CongestionControl, Cx, Delivery, Destination,
     Ecn, EndpointId, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, GroupMessage, Header, Label, Meter,
     NodeCx, NodeId, NodeView, Outputs, Packet, ParamInfo, ParamKind, ParamList, ParamValue, PortId, PortView,
-    Random, ReceiverCx, ReceiverLaw, Report, RouterCx, RouterLaw, SenderLaw, Sending, Sent, Setup,
-    StreamHeader, TcpHeader, TransitCx,
+    Random, ReceiverAlgorithm, ReceiverCx, Report, RouterAlgorithm, RouterCx, SenderAlgorithm, Sending, Sent,
+    Setup, StreamHeader, TcpHeader, TransitCx,
 };
 use proptest::prelude::*;
 use schemes::{Build, Entry, catalogue};
@@ -142,9 +142,9 @@ fn readmes_have_their_headings_sources_parameters_and_a_scenario() {
     }
 }
 
-// ---- laws under random operations
+// ---- algorithms under random operations
 
-/// An input of a congestion control law.
+/// An input of a congestion control algorithm.
 #[derive(Clone, Debug)]
 enum Op {
     Wait(u64),
@@ -203,13 +203,13 @@ fn label() -> impl Strategy<Value = [u64; 4]> {
     prop_oneof![4 => Just([0; 4]), 3 => (0u64..50_000_000).prop_map(|word| [word, 0, 0, 0]), 1 => any::<[u64; 4]>()]
 }
 
-/// Runs a law through `ops`; returns the windows and rates it allowed.
-fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
+/// Runs an algorithm through `ops`; returns the windows and rates it allowed.
+fn walk(algorithm: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
     let mut world = World::new();
     let mut allowed = Vec::new();
     let mut total = Bytes::ZERO;
     for op in ops {
-        let window = law.allowance().window;
+        let window = algorithm.allowance().window;
         let in_flight = if window == Bytes::UNLIMITED { SEGMENT * 100 } else { window };
         match *op {
             Op::Wait(nanos) => world.now += Duration::from_nanos(nanos),
@@ -231,7 +231,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                     from: EndpointId(1),
                     label: Label(label),
                 };
-                law.on_ack(&ack, &mut world.cx());
+                algorithm.on_ack(&ack, &mut world.cx());
             }
             Op::Congestion { cause, first, share } => {
                 let event = Congestion {
@@ -240,9 +240,9 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                     in_flight: Bytes::new(in_flight.as_u64() / 100 * u64::from(share)),
                     first,
                 };
-                law.on_congestion(&event, &mut world.cx());
+                algorithm.on_congestion(&event, &mut world.cx());
             }
-            Op::Delivery { .. } if !law.samples_delivery() => {}
+            Op::Delivery { .. } if !algorithm.samples_delivery() => {}
             Op::Delivery { segments, waits, kbps, app_limited, recovering, rtt_us } => {
                 total += SEGMENT * u64::from(segments);
                 let delivery = Delivery {
@@ -257,24 +257,24 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                     in_flight: Bytes::new(in_flight.as_u64() / 256 * u64::from(waits)),
                     recovering,
                 };
-                law.on_delivery(&delivery, &mut world.cx());
+                algorithm.on_delivery(&delivery, &mut world.cx());
             }
             Op::Sent { app_limited } => {
                 let sent = Sent { bytes: SEGMENT, in_flight, again: false, app_limited };
-                law.on_sent(&sent, &mut world.cx());
+                algorithm.on_sent(&sent, &mut world.cx());
             }
             Op::Timer => {
-                if law.wake() != Time::NEVER {
-                    world.now = world.now.max(law.wake());
+                if algorithm.wake() != Time::NEVER {
+                    world.now = world.now.max(algorithm.wake());
                 }
-                law.on_timer(&mut world.cx());
-                assert!(law.wake() > world.now, "a deadline that has passed stays");
+                algorithm.on_timer(&mut world.cx());
+                assert!(algorithm.wake() > world.now, "a deadline that has passed stays");
             }
-            Op::Spurious => law.on_spurious(&mut world.cx()),
-            Op::Idle => law.on_idle(Duration::from_secs(3), &mut world.cx()),
+            Op::Spurious => algorithm.on_spurious(&mut world.cx()),
+            Op::Idle => algorithm.on_idle(Duration::from_secs(3), &mut world.cx()),
         }
-        let (allowance, threshold) = (law.allowance(), law.ssthresh());
-        assert!(law.timeout() != Some(Duration::ZERO), "no Interest is answered at once, after {op:?}");
+        let (allowance, threshold) = (algorithm.allowance(), algorithm.ssthresh());
+        assert!(algorithm.timeout() != Some(Duration::ZERO), "no Interest is answered at once, after {op:?}");
         assert!(allowance.window >= SEGMENT, "the window is {} after {op:?}", allowance.window);
         assert!(allowance.rate > Rate::ZERO, "the rate is zero after {op:?}");
         assert!(threshold >= SEGMENT, "the threshold is {threshold} after {op:?}");
@@ -282,13 +282,13 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
         assert!(allowance.window == Bytes::UNLIMITED || allowance.window < Bytes::new(1 << 50), "{op:?}");
         allowed.push((allowance.window.as_u64(), allowance.rate.as_bps(), threshold.as_u64()));
     }
-    assert!(world.out.outbox.is_empty(), "laws send nothing themselves");
+    assert!(world.out.outbox.is_empty(), "algorithms send nothing themselves");
     allowed
 }
 
 proptest! {
     #[test]
-    fn laws_keep_a_segment_and_are_no_number_never_and_repeat_themselves(
+    fn algorithms_keep_a_segment_and_are_no_number_never_and_repeat_themselves(
         ops in prop::collection::vec(op(), 1..200),
         pick in any::<u64>(),
     ) {
@@ -334,8 +334,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn converse(
-    sender: &mut impl SenderLaw,
-    receivers: &mut [impl ReceiverLaw],
+    sender: &mut impl SenderAlgorithm,
+    receivers: &mut [impl ReceiverAlgorithm],
     steps: &[Step],
     noise: bool,
 ) -> Vec<(u64, u64)> {
@@ -410,12 +410,12 @@ fn converse(
         }
         let allowance = sender.allowance();
         assert!(allowance.rate > Rate::ZERO, "the rate is zero after {step:?}");
-        // a law may pause the stream, if a timer of it is set
+        // an algorithm may pause the stream, if a timer of it is set
         let held = allowance.window < PACKET;
         assert!(!held || sender.wake() < Time::NEVER, "the window is {} after {step:?}", allowance.window);
         allowed.push((allowance.rate.as_bps(), allowance.window.as_u64()));
     }
-    assert!(world.out.outbox.is_empty(), "laws send nothing themselves");
+    assert!(world.out.outbox.is_empty(), "algorithms send nothing themselves");
     allowed
 }
 
@@ -535,7 +535,7 @@ struct Tree<S, R, L> {
     said: Vec<(Time, GroupMessage)>,
 }
 
-impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
+impl<S: SenderAlgorithm, R: ReceiverAlgorithm, L: RouterAlgorithm> Tree<S, R, L> {
     fn new(router: L, mut source: impl FnMut() -> S, mut receiver: impl FnMut() -> R) -> Self {
         let mut tree = Self {
             world: World::new(),
@@ -585,7 +585,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
                 assert!(source.allowance().rate > Rate::ZERO, "the rate is zero after {event:?}");
             }
         }
-        assert!(self.world.out.outbox.is_empty(), "laws send nothing themselves");
+        assert!(self.world.out.outbox.is_empty(), "algorithms send nothing themselves");
         assert!(self.said.iter().all(|(_, word)| word.group.0 < 2), "it speaks of groups that are not there");
     }
 
@@ -637,15 +637,15 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
                 marked: copy.ecn == Ecn::Marked,
                 label: copy.label,
             };
-            self.listen(group, child, |law, cx| law.on_data(&data, cx));
+            self.listen(group, child, |algorithm, cx| algorithm.on_data(&data, cx));
         }
     }
 
-    /// Calls a receiver's law. Its messages go to the router, or bypass it.
+    /// Calls a receiver's algorithm. Its messages go to the router, or bypass it.
     fn listen(&mut self, group: u32, child: u32, call: impl FnOnce(&mut R, &mut ReceiverCx<'_, '_>)) {
         let mut answers = Vec::new();
-        let law = &mut self.receivers[group as usize][child as usize - 1];
-        call(law, &mut ReceiverCx::new(&mut self.world.cx(), &mut answers));
+        let algorithm = &mut self.receivers[group as usize][child as usize - 1];
+        call(algorithm, &mut ReceiverCx::new(&mut self.world.cx(), &mut answers));
         for answer in answers {
             match answer.target {
                 contract::FeedbackTarget::Parent => self.report(group, child, answer.label, 3),
@@ -665,7 +665,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         let entry = Forwarding { incoming: Some(PortId(0)), branches: &all[..branches] };
         let (group, sent_at) = (GroupId(group), self.world.now);
         let report = Report { group, from: child(from), sent_at, label, entry };
-        self.within(|law, cx| law.on_report(&report, cx));
+        self.within(|algorithm, cx| algorithm.on_report(&report, cx));
     }
 
     /// Calls the router's part. Its messages reach the sources.
@@ -686,13 +686,13 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
             for child in 1..=3 {
                 let late = |tree: &Self| tree.receivers[group as usize][child as usize - 1].wake() <= now;
                 if late(self) {
-                    self.listen(group, child, |law, cx| law.on_timer(cx));
+                    self.listen(group, child, |algorithm, cx| algorithm.on_timer(cx));
                     assert!(!late(self), "a receiver's deadline that has passed stays");
                 }
             }
         }
         if self.router.wake() <= now {
-            self.within(|law, cx| law.on_timer(cx));
+            self.within(|algorithm, cx| algorithm.on_timer(cx));
             assert!(self.router.wake() > now, "a router's deadline that has passed stays");
         }
         for source in &mut self.sources {

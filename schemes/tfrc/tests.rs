@@ -1,11 +1,11 @@
 use contract::{
-    Arrival, Count, EndpointId, Feedback, Gap, Label, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+    Arrival, Count, EndpointId, Feedback, Gap, Label, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
 };
 use units::Time;
 
 use super::endpoints::{Header, Report};
 use super::*;
-use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
+use crate::shared::stream_testing::{PACKET, StreamBench, ms, near};
 use crate::shared::{loss_event_rate_of, tcp_friendly_rate};
 
 // ---- what both ends need ----
@@ -17,32 +17,32 @@ const RTT: Duration = Duration::from_millis(100);
 // ---- source ----
 
 /// A source that started at time zero and sent a packet then.
-fn source(params: &Params) -> (LawBench, Sender) {
-    let mut end = LawBench::new(SOURCE);
-    let mut law = Sender::new(params, PACKET);
-    end.cx(|cx| law.on_start(cx));
-    send(&mut end, &mut law);
-    (end, law)
+fn source(params: &Params) -> (StreamBench, Sender) {
+    let mut end = StreamBench::new(SOURCE);
+    let mut algorithm = Sender::new(params, PACKET);
+    end.cx(|cx| algorithm.on_start(cx));
+    send(&mut end, &mut algorithm);
+    (end, algorithm)
 }
 
-fn send(end: &mut LawBench, law: &mut Sender) -> Header {
-    send_of(end, law, PACKET.as_u64())
+fn send(end: &mut StreamBench, algorithm: &mut Sender) -> Header {
+    send_of(end, algorithm, PACKET.as_u64())
 }
 
 /// A packet of this many bytes.
-fn send_of(end: &mut LawBench, law: &mut Sender, bytes: u64) -> Header {
+fn send_of(end: &mut StreamBench, algorithm: &mut Sender, bytes: u64) -> Header {
     let sending = Sending { seq: 0, size: Bytes::new(bytes), bytes_before: 0 };
-    Header::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a source's word")
+    Header::decode(end.cx(|cx| algorithm.stamp(&sending, cx))).expect("a source's word")
 }
 
 /// Now comes a report about what was sent 100 ms ago.
-fn tell(end: &mut LawBench, law: &mut Sender, received_kbps: u64, loss: f64) {
-    tell_of(end, law, end.now - RTT, Duration::ZERO, received_kbps, loss);
+fn tell(end: &mut StreamBench, algorithm: &mut Sender, received_kbps: u64, loss: f64) {
+    tell_of(end, algorithm, end.now - RTT, Duration::ZERO, received_kbps, loss);
 }
 
 fn tell_of(
-    end: &mut LawBench,
-    law: &mut Sender,
+    end: &mut StreamBench,
+    algorithm: &mut Sender,
     sent_at: Time,
     held: Duration,
     received_kbps: u64,
@@ -50,74 +50,74 @@ fn tell_of(
 ) {
     let report = Report { sent_at, held, received_bps: received_kbps * 1000, loss };
     let feedback = Feedback { from: SINK, sent_at: end.now, label: report.encode() };
-    end.cx(|cx| law.on_feedback(&feedback, cx));
+    end.cx(|cx| algorithm.on_feedback(&feedback, cx));
 }
 
 /// A source that has heard a first report at 100 ms: R = 100 ms, X = 320 kbit/s.
-fn heard(params: &Params) -> (LawBench, Sender) {
-    let (mut end, mut law) = source(params);
+fn heard(params: &Params) -> (StreamBench, Sender) {
+    let (mut end, mut algorithm) = source(params);
     end.now = ms(100);
-    tell(&mut end, &mut law, 0, 0.0);
-    (end, law)
+    tell(&mut end, &mut algorithm, 0, 0.0);
+    (end, algorithm)
 }
 
 /// So much time passes, and a packet leaves each 10 ms; the application always has more.
-fn pass(end: &mut LawBench, law: &mut Sender, millis: u64) {
+fn pass(end: &mut StreamBench, algorithm: &mut Sender, millis: u64) {
     for _ in 0..millis / 10 {
         end.now += Duration::from_millis(10);
-        send(end, law);
+        send(end, algorithm);
     }
     end.now += Duration::from_millis(millis % 10);
 }
 
 /// The same, and each packet takes the last of the data.
-fn starve(end: &mut LawBench, law: &mut Sender, millis: u64) {
+fn starve(end: &mut StreamBench, algorithm: &mut Sender, millis: u64) {
     for _ in 0..millis / 10 {
         end.now += Duration::from_millis(10);
-        send(end, law);
-        end.cx(|cx| law.on_idle(cx));
+        send(end, algorithm);
+        end.cx(|cx| algorithm.on_idle(cx));
     }
 }
 
 /// [RFC5348 §4.2]
 #[test]
 fn it_begins_with_a_packet_per_second_and_a_timer_of_two_seconds() {
-    let (mut end, mut law) = source(&Params::default());
-    assert_eq!(law.allowance().rate.as_bps(), 8000);
-    assert_eq!(law.wake(), ms(2000));
-    assert_eq!(send(&mut end, &mut law).rtt, None);
+    let (mut end, mut algorithm) = source(&Params::default());
+    assert_eq!(algorithm.allowance().rate.as_bps(), 8000);
+    assert_eq!(algorithm.wake(), ms(2000));
+    assert_eq!(send(&mut end, &mut algorithm).rtt, None);
     // nobody answers: half, and another two seconds
-    end.run(&mut law, ms(3000));
-    assert_eq!((law.allowance().rate.as_bps(), law.wake()), (4000, ms(4000)));
+    end.run(&mut algorithm, ms(3000));
+    assert_eq!((algorithm.allowance().rate.as_bps(), algorithm.wake()), (4000, ms(4000)));
     assert_eq!(end.meter.count(Count::Timeouts), 1);
     // nothing was sent since 2 s: it stays
-    end.run(&mut law, ms(5000));
-    assert_eq!(law.allowance().rate.as_bps(), 4000);
+    end.run(&mut algorithm, ms(5000));
+    assert_eq!(algorithm.allowance().rate.as_bps(), 4000);
     // never below a packet in 64 s
     for second in 3..40 {
         end.now = ms(2000 * second);
-        send(&mut end, &mut law);
-        end.run(&mut law, ms(2000 * second + 1999));
+        send(&mut end, &mut algorithm);
+        end.run(&mut algorithm, ms(2000 * second + 1999));
     }
-    assert_eq!(law.allowance().rate.as_bps(), 125);
+    assert_eq!(algorithm.allowance().rate.as_bps(), 125);
 }
 
 /// W_init = min(4·s, max(2·s, 4380 B)): 4000 B, 4380 B and 6000 B for packets of 1000, 1460 and 3000 B   [RFC5348 §4.2]
 #[test]
 fn the_first_report_allows_an_initial_window_per_round_trip() {
     for (size, window) in [(1000, 4000), (1460, 4380), (3000, 6000)] {
-        let mut end = LawBench::new(SOURCE);
-        let mut law = Sender::new(&Params::default(), Bytes::new(size));
-        end.cx(|cx| law.on_start(cx));
-        send_of(&mut end, &mut law, size);
+        let mut end = StreamBench::new(SOURCE);
+        let mut algorithm = Sender::new(&Params::default(), Bytes::new(size));
+        end.cx(|cx| algorithm.on_start(cx));
+        send_of(&mut end, &mut algorithm, size);
         end.now = ms(150);
         // sent at 0, held for 50 ms: R = 100 ms
-        tell_of(&mut end, &mut law, Time::ZERO, Duration::from_millis(50), 0, 0.0);
-        assert_eq!(law.allowance().rate.as_bps(), window * 80);
-        assert_eq!(law.rtt_s(), Some(0.1));
-        assert_eq!(send(&mut end, &mut law).rtt, Some(RTT));
+        tell_of(&mut end, &mut algorithm, Time::ZERO, Duration::from_millis(50), 0, 0.0);
+        assert_eq!(algorithm.allowance().rate.as_bps(), window * 80);
+        assert_eq!(algorithm.rtt_s(), Some(0.1));
+        assert_eq!(send(&mut end, &mut algorithm).rtt, Some(RTT));
         // RTO = max(4R, 2s/X) with the X of before, a packet per second
-        assert_eq!(law.wake(), ms(2150));
+        assert_eq!(algorithm.wake(), ms(2150));
     }
 }
 
@@ -127,14 +127,14 @@ fn the_first_report_allows_an_initial_window_per_round_trip() {
 fn where_sizes_vary_s_is_their_mean() {
     for (mean_size, s) in [(true, 750.0), (false, 1000.0)] {
         let params = Params { mean_size, ..Params::default() };
-        let (mut end, mut law) = source(&params);
-        send_of(&mut end, &mut law, 500);
+        let (mut end, mut algorithm) = source(&params);
+        send_of(&mut end, &mut algorithm, 500);
         end.now = ms(100);
-        tell(&mut end, &mut law, 0, 0.0);
-        near(law.rate(), 4.0 * s * 80.0);
+        tell(&mut end, &mut algorithm, 0, 0.0);
+        near(algorithm.rate(), 4.0 * s * 80.0);
         end.now = ms(400);
-        tell(&mut end, &mut law, 20_000, 0.01);
-        near(law.rate(), s / 1000.0 * tcp_friendly_rate(PACKET, 0.1, 0.01));
+        tell(&mut end, &mut algorithm, 20_000, 0.01);
+        near(algorithm.rate(), s / 1000.0 * tcp_friendly_rate(PACKET, 0.1, 0.01));
     }
 }
 
@@ -142,16 +142,16 @@ fn where_sizes_vary_s_is_their_mean() {
 /// the third begins, 500 as the fourth ends   [RFC5348 §4.1]
 #[test]
 fn sizes_of_before_the_last_four_loss_intervals_are_forgotten() {
-    let (mut end, mut law) = heard(&Params::default());
+    let (mut end, mut algorithm) = heard(&Params::default());
     let mut packet = 1000.0;
     for (i, s) in [1000.0, 750.0, 667.0, 625.0, 500.0].into_iter().enumerate() {
         end.now += Duration::from_millis(300);
         // each report tells of a new loss event
         let p = 0.01 * (i + 1) as f64;
-        tell(&mut end, &mut law, 20_000, p);
-        packet = law.rate() / tcp_friendly_rate(PACKET, 0.1, p) * 1000.0;
+        tell(&mut end, &mut algorithm, 20_000, p);
+        packet = algorithm.rate() / tcp_friendly_rate(PACKET, 0.1, p) * 1000.0;
         assert!((packet - s).abs() < 1e-6, "{i}: {packet}");
-        send_of(&mut end, &mut law, 500);
+        send_of(&mut end, &mut algorithm, 500);
     }
     near(packet, 500.0);
 }
@@ -159,173 +159,173 @@ fn sizes_of_before_the_last_four_loss_intervals_are_forgotten() {
 /// R ← 0.9·R + 0.1·R_sample   [RFC5348 §4.3]
 #[test]
 fn round_trip_times_are_smoothed() {
-    let (mut end, mut law) = heard(&Params::default());
+    let (mut end, mut algorithm) = heard(&Params::default());
     end.now = ms(300);
-    tell_of(&mut end, &mut law, ms(100), Duration::from_millis(40), 320, 0.0);
-    near(law.rtt_s().expect("measured"), 0.9 * 0.1 + 0.1 * 0.16);
+    tell_of(&mut end, &mut algorithm, ms(100), Duration::from_millis(40), 320, 0.0);
+    near(algorithm.rtt_s().expect("measured"), 0.9 * 0.1 + 0.1 * 0.16);
     assert_eq!(end.meter.rtt_count, 2);
 }
 
 /// Without losses the rate doubles once per round trip, to at most twice what arrives   [RFC5348 §4.3]
 #[test]
 fn slow_start_doubles_once_per_round_trip_up_to_twice_what_arrives() {
-    let (mut end, mut law) = heard(&Params::default());
-    pass(&mut end, &mut law, 50);
-    tell(&mut end, &mut law, 160, 0.0);
-    near(law.rate(), 320e3);
+    let (mut end, mut algorithm) = heard(&Params::default());
+    pass(&mut end, &mut algorithm, 50);
+    tell(&mut end, &mut algorithm, 160, 0.0);
+    near(algorithm.rate(), 320e3);
     // 100 ms after the last doubling; the infinity of the start still counts
-    pass(&mut end, &mut law, 50);
-    tell(&mut end, &mut law, 320, 0.0);
-    near(law.rate(), 640e3);
+    pass(&mut end, &mut algorithm, 50);
+    tell(&mut end, &mut algorithm, 320, 0.0);
+    near(algorithm.rate(), 640e3);
     // now 320 and 400 kbit/s are what arrived in two round trips: 2·400
-    pass(&mut end, &mut law, 100);
-    tell(&mut end, &mut law, 400, 0.0);
-    near(law.rate(), 800e3);
+    pass(&mut end, &mut algorithm, 100);
+    tell(&mut end, &mut algorithm, 400, 0.0);
+    near(algorithm.rate(), 800e3);
     // 400 and 100 kbit/s
-    pass(&mut end, &mut law, 100);
-    tell(&mut end, &mut law, 100, 0.0);
-    near(law.rate(), 800e3);
+    pass(&mut end, &mut algorithm, 100);
+    tell(&mut end, &mut algorithm, 100, 0.0);
+    near(algorithm.rate(), 800e3);
     // only 100 and 50 kbit/s; but never below the initial rate
-    pass(&mut end, &mut law, 150);
-    tell(&mut end, &mut law, 50, 0.0);
-    near(law.rate(), 320e3);
+    pass(&mut end, &mut algorithm, 150);
+    tell(&mut end, &mut algorithm, 50, 0.0);
+    near(algorithm.rate(), 320e3);
 }
 
 /// s = 1000 B, R = 100 ms, p = 1 %: 898.64 kbit/s   [RFC5348 §3.1]
 #[test]
 fn with_losses_the_rate_is_that_of_the_equation_and_at_most_twice_what_arrives() {
-    let (mut end, mut law) = heard(&Params::default());
-    pass(&mut end, &mut law, 300);
-    tell(&mut end, &mut law, 2000, 0.01);
-    assert!((law.rate() / 898_640.0 - 1.0).abs() < 1e-4, "{}", law.rate());
+    let (mut end, mut algorithm) = heard(&Params::default());
+    pass(&mut end, &mut algorithm, 300);
+    tell(&mut end, &mut algorithm, 2000, 0.01);
+    assert!((algorithm.rate() / 898_640.0 - 1.0).abs() < 1e-4, "{}", algorithm.rate());
     assert_eq!(end.meter.count(Count::Episodes), 1);
     // up at once, when p falls
-    pass(&mut end, &mut law, 100);
-    tell(&mut end, &mut law, 900, 0.005);
-    near(law.rate(), tcp_friendly_rate(PACKET, 0.1, 0.005));
+    pass(&mut end, &mut algorithm, 100);
+    tell(&mut end, &mut algorithm, 900, 0.005);
+    near(algorithm.rate(), tcp_friendly_rate(PACKET, 0.1, 0.005));
     // 900 and 300 kbit/s in the last two round trips, then 300 alone
-    pass(&mut end, &mut law, 200);
-    tell(&mut end, &mut law, 300, 0.000_01);
-    near(law.rate(), 1800e3);
-    pass(&mut end, &mut law, 201);
-    tell(&mut end, &mut law, 300, 0.000_01);
-    near(law.rate(), 600e3);
+    pass(&mut end, &mut algorithm, 200);
+    tell(&mut end, &mut algorithm, 300, 0.000_01);
+    near(algorithm.rate(), 1800e3);
+    pass(&mut end, &mut algorithm, 201);
+    tell(&mut end, &mut algorithm, 300, 0.000_01);
+    near(algorithm.rate(), 600e3);
     // p = 1 and nothing arrives: 8s/64
-    pass(&mut end, &mut law, 300);
-    tell(&mut end, &mut law, 0, 1.0);
-    assert_eq!(law.allowance().rate.as_bps(), 125);
+    pass(&mut end, &mut algorithm, 300);
+    tell(&mut end, &mut algorithm, 0, 1.0);
+    assert_eq!(algorithm.allowance().rate.as_bps(), 125);
 }
 
 /// An application that takes 100 kbit/s of what is allowed does not lower the limit by that   [RFC5348 §4.3]
 #[test]
 fn a_receive_rate_that_the_application_keeps_low_does_not_limit() {
-    let (mut end, mut law) = heard(&Params::default());
-    pass(&mut end, &mut law, 300);
-    tell(&mut end, &mut law, 800, 0.001);
-    near(law.rate(), 1600e3);
+    let (mut end, mut algorithm) = heard(&Params::default());
+    pass(&mut end, &mut algorithm, 300);
+    tell(&mut end, &mut algorithm, 800, 0.001);
+    near(algorithm.rate(), 1600e3);
     for _ in 0..5 {
-        starve(&mut end, &mut law, 100);
-        tell(&mut end, &mut law, 100, 0.001);
-        near(law.rate(), 1600e3);
+        starve(&mut end, &mut algorithm, 100);
+        tell(&mut end, &mut algorithm, 100, 0.001);
+        near(algorithm.rate(), 1600e3);
     }
-    starve(&mut end, &mut law, 100);
+    starve(&mut end, &mut algorithm, 100);
     // a loss: the limits are halved, what arrives counts for 85 %: max(800/2, 0.85·500) = 425, and no factor of two
-    tell(&mut end, &mut law, 500, 0.002);
-    near(law.rate(), 425e3);
+    tell(&mut end, &mut algorithm, 500, 0.002);
+    near(algorithm.rate(), 425e3);
     // the application has more again: what it was limited to is still spoken of first
-    pass(&mut end, &mut law, 90);
-    tell(&mut end, &mut law, 100, 0.002);
-    near(law.rate(), 850e3);
-    pass(&mut end, &mut law, 120);
-    tell(&mut end, &mut law, 100, 0.002);
-    near(law.rate(), 850e3);
+    pass(&mut end, &mut algorithm, 90);
+    tell(&mut end, &mut algorithm, 100, 0.002);
+    near(algorithm.rate(), 850e3);
+    pass(&mut end, &mut algorithm, 120);
+    tell(&mut end, &mut algorithm, 100, 0.002);
+    near(algorithm.rate(), 850e3);
     // 425 kbit/s is two round trips old
-    pass(&mut end, &mut law, 200);
-    tell(&mut end, &mut law, 100, 0.002);
-    near(law.rate(), 200e3);
+    pass(&mut end, &mut algorithm, 200);
+    tell(&mut end, &mut algorithm, 100, 0.002);
+    near(algorithm.rate(), 200e3);
 }
 
 /// Four round trips without feedback. p = 0: X/2. X_Bps > 2·X_recv: X_recv. Otherwise X_Bps/2.   [RFC5348 §4.4]
 #[test]
 fn silence_halves_the_rate() {
-    let (mut end, mut law) = heard(&Params::default());
+    let (mut end, mut algorithm) = heard(&Params::default());
     // the timer was set while a packet left per second
-    send(&mut end, &mut law);
-    end.run(&mut law, ms(2100));
-    near(law.rate(), 160e3);
+    send(&mut end, &mut algorithm);
+    end.run(&mut algorithm, ms(2100));
+    near(algorithm.rate(), 160e3);
 
-    let (mut end, mut law) = heard(&Params::default());
-    pass(&mut end, &mut law, 300);
-    tell(&mut end, &mut law, 200, 0.001);
-    near(law.rate(), 400e3);
-    assert_eq!(law.wake(), ms(800));
-    end.run(&mut law, ms(800));
-    near(law.rate(), 200e3);
-    assert_eq!(law.wake(), ms(1200));
-    send(&mut end, &mut law);
-    end.run(&mut law, ms(1200));
-    near(law.rate(), 100e3);
+    let (mut end, mut algorithm) = heard(&Params::default());
+    pass(&mut end, &mut algorithm, 300);
+    tell(&mut end, &mut algorithm, 200, 0.001);
+    near(algorithm.rate(), 400e3);
+    assert_eq!(algorithm.wake(), ms(800));
+    end.run(&mut algorithm, ms(800));
+    near(algorithm.rate(), 200e3);
+    assert_eq!(algorithm.wake(), ms(1200));
+    send(&mut end, &mut algorithm);
+    end.run(&mut algorithm, ms(1200));
+    near(algorithm.rate(), 100e3);
 
-    let (mut end, mut law) = heard(&Params::default());
-    pass(&mut end, &mut law, 300);
-    tell(&mut end, &mut law, 900, 0.01);
+    let (mut end, mut algorithm) = heard(&Params::default());
+    pass(&mut end, &mut algorithm, 300);
+    tell(&mut end, &mut algorithm, 900, 0.01);
     let equation = tcp_friendly_rate(PACKET, 0.1, 0.01);
-    end.run(&mut law, ms(800));
-    near(law.rate(), equation / 2.0);
+    end.run(&mut algorithm, ms(800));
+    near(algorithm.rate(), equation / 2.0);
     assert_eq!(end.meter.count(Count::Timeouts), 1);
 }
 
 /// [RFC5348 §4.4]: the initial rate is 320 kbit/s here.
 #[test]
 fn a_silent_application_does_not_bring_the_rate_below_twice_the_initial_one() {
-    let (mut end, mut law) = heard(&Params::default());
+    let (mut end, mut algorithm) = heard(&Params::default());
     for received in [640, 1280, 2560] {
-        pass(&mut end, &mut law, 101);
-        tell(&mut end, &mut law, received, 0.0);
+        pass(&mut end, &mut algorithm, 101);
+        tell(&mut end, &mut algorithm, received, 0.0);
     }
-    near(law.rate(), 2560e3);
+    near(algorithm.rate(), 2560e3);
     // nothing is sent: 2560, 1280, 640, and 640 is not below 2·320; then it stays at 320
-    end.run(&mut law, ms(20_000));
-    near(law.rate(), 320e3);
+    end.run(&mut algorithm, ms(20_000));
+    near(algorithm.rate(), 320e3);
     // with losses: X_recv below the initial rate keeps what there is
-    let (mut end, mut law) = heard(&Params::default());
-    pass(&mut end, &mut law, 301);
-    tell(&mut end, &mut law, 300, 0.001);
-    near(law.rate(), 600e3);
-    end.run(&mut law, ms(20_000));
-    near(law.rate(), 600e3);
+    let (mut end, mut algorithm) = heard(&Params::default());
+    pass(&mut end, &mut algorithm, 301);
+    tell(&mut end, &mut algorithm, 300, 0.001);
+    near(algorithm.rate(), 600e3);
+    end.run(&mut algorithm, ms(20_000));
+    near(algorithm.rate(), 600e3);
 }
 
 /// R_sample doubles: √ grows by 1.4142. R_sqmean = 0.9·√0.1 + 0.1·√0.2, X_inst = X·R_sqmean/√0.2   [RFC5348 §4.5]
 #[test]
 fn damping_follows_each_sample() {
     let params = Params { damping: true, ..Params::default() };
-    let (mut end, mut law) = heard(&params);
-    pass(&mut end, &mut law, 300);
-    tell_of(&mut end, &mut law, ms(200), Duration::ZERO, 2000, 0.01);
+    let (mut end, mut algorithm) = heard(&params);
+    pass(&mut end, &mut algorithm, 300);
+    tell_of(&mut end, &mut algorithm, ms(200), Duration::ZERO, 2000, 0.01);
     let x = tcp_friendly_rate(PACKET, 0.9 * 0.1 + 0.1 * 0.2, 0.01);
-    near(law.rate(), x);
+    near(algorithm.rate(), x);
     let share = (0.9 * 0.1f64.sqrt() + 0.1 * 0.2f64.sqrt()) / 0.2f64.sqrt();
-    assert!((law.allowance().rate.as_bps_f64() - x * share).abs() <= 0.5);
+    assert!((algorithm.allowance().rate.as_bps_f64() - x * share).abs() <= 0.5);
 }
 
 #[test]
 fn words_that_no_receiver_would_say_are_ignored() {
-    let (mut end, mut law) = heard(&Params::default());
+    let (mut end, mut algorithm) = heard(&Params::default());
     end.now = ms(400);
     // of the future, held for longer than it is ago
-    tell_of(&mut end, &mut law, ms(500), Duration::ZERO, 1, 0.5);
-    tell_of(&mut end, &mut law, ms(300), Duration::from_millis(101), 1, 0.5);
-    end.tell(&mut law, SINK, end.now, Label([1, 2, 3, 4]));
-    near(law.rate(), 320e3);
+    tell_of(&mut end, &mut algorithm, ms(500), Duration::ZERO, 1, 0.5);
+    tell_of(&mut end, &mut algorithm, ms(300), Duration::from_millis(101), 1, 0.5);
+    end.tell(&mut algorithm, SINK, end.now, Label([1, 2, 3, 4]));
+    near(algorithm.rate(), 320e3);
     assert_eq!(end.meter.count(Count::Ignored), 3);
 }
 
 // ---- receiver ----
 
 struct Sink {
-    end: LawBench,
-    law: Receiver,
+    end: StreamBench,
+    algorithm: Receiver,
     next: u64,
     /// Of the packets that arrive.
     size: Bytes,
@@ -333,21 +333,21 @@ struct Sink {
 
 impl Sink {
     fn new(params: &Params) -> Self {
-        Self { end: LawBench::new(SINK), law: Receiver::new(params, PACKET), next: 0, size: PACKET }
+        Self { end: StreamBench::new(SINK), algorithm: Receiver::new(params, PACKET), next: 0, size: PACKET }
     }
 
     fn listen(&mut self, call: impl FnOnce(&mut Receiver, &mut ReceiverCx<'_, '_>)) -> Vec<Report> {
-        let law = &mut self.law;
-        let answers = self.end.listen(|cx| call(law, cx));
+        let algorithm = &mut self.algorithm;
+        let answers = self.end.listen(|cx| call(algorithm, cx));
         answers.iter().map(|answer| Report::decode(answer.label).expect("a receiver's word")).collect()
     }
 
     /// The next packet, sent 50 ms ago, arrives at `at`, after `lost` lost ones; what is reported until then and by it.
     fn arrive(&mut self, at: u64, lost: u64, rtt: Option<Duration>) -> Vec<Report> {
         let mut said = Vec::new();
-        while self.law.wake() <= ms(at) {
-            self.end.now = self.law.wake();
-            said.extend(self.listen(|law, cx| law.on_timer(cx)));
+        while self.algorithm.wake() <= ms(at) {
+            self.end.now = self.algorithm.wake();
+            said.extend(self.listen(|algorithm, cx| algorithm.on_timer(cx)));
         }
         self.end.now = ms(at);
         let seq = self.next + lost;
@@ -362,11 +362,11 @@ impl Sink {
         };
         let first_missing = self.next;
         self.next = seq + 1;
-        said.extend(self.listen(|law, cx| {
+        said.extend(self.listen(|algorithm, cx| {
             if lost > 0 {
-                law.on_loss(&Gap { first_missing, packets: lost, before: data }, cx);
+                algorithm.on_loss(&Gap { first_missing, packets: lost, before: data }, cx);
             }
-            law.on_data(&data, cx);
+            algorithm.on_data(&data, cx);
         }));
         said
     }
@@ -417,7 +417,7 @@ fn the_first_loss_is_reported_at_once_and_stands_for_the_rate_before_it() {
         let rate = tcp_friendly_rate(PACKET, 0.1, report.loss);
         assert!((rate / 800e3 - 1.0).abs() <= tolerance, "{rate}");
         near(report.loss, loss_event_rate_of(PACKET, 0.1, 800e3, tolerance));
-        near(sink.law.loss_event_rate(), report.loss);
+        near(sink.algorithm.loss_event_rate(), report.loss);
         // another one within a round-trip time is of the same event, and nothing is said of it
         assert_eq!(sink.arrive(1530, 1, Some(RTT)), []);
         // 110 ms after the first, lost at 1500, it is a new one
@@ -466,7 +466,7 @@ fn discounting_lets_old_losses_count_less() {
             let lost = u64::from(i < 200 && i % 20 == 19);
             sink.arrive(1000 + 20 * i, lost, Some(RTT));
         }
-        sink.law.loss_event_rate()
+        sink.algorithm.loss_event_rate()
     };
     let (plain, discounted) = (p(false), p(true));
     assert!(discounted < 0.8 * plain, "{discounted} against {plain}");
@@ -483,6 +483,6 @@ fn a_mark_is_reported_at_once() {
     let label = Header { sent_at: ms(1155), rtt: Some(RTT) }.encode();
     let data =
         Arrival { seq: 20, size: PACKET, bytes_before: 20_000, sent_at: ms(1155), marked: true, label };
-    let said = sink.listen(|law, cx| law.on_data(&data, cx));
+    let said = sink.listen(|algorithm, cx| algorithm.on_data(&data, cx));
     assert!(matches!(said[..], [Report { loss, .. }] if loss > 0.0), "{said:?}");
 }

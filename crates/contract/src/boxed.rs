@@ -9,10 +9,10 @@ use crate::*;
 
 #[delegate_to_remote_methods]
 #[delegate(CongestionControl, target_ref = "deref", target_mut = "deref_mut")]
-#[delegate(SenderLaw, target_ref = "deref", target_mut = "deref_mut")]
-#[delegate(ReceiverLaw, target_ref = "deref", target_mut = "deref_mut")]
-#[delegate(RouterLaw, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(SenderAlgorithm, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(ReceiverAlgorithm, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(RouterAlgorithm, target_ref = "deref", target_mut = "deref_mut")]
 #[delegate(Strategy, target_ref = "deref", target_mut = "deref_mut")]
-#[delegate(LinkLaw, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(LinkAlgorithm, target_ref = "deref", target_mut = "deref_mut")]
 #[delegate(App, target_ref = "deref", target_mut = "deref_mut")]
 impl<T: ?Sized> Box<T> {}

@@ -52,8 +52,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// NDN: the law's windows by source of Data; `None` for a law with one window for all. It always returns the same of the two.
-    fn by_source(&mut self) -> Option<&mut dyn SourceLaw> {
+    /// NDN: the controller's windows by source of Data; `None` for a controller with one window for all. It always returns the same of the two.
+    fn by_source(&mut self) -> Option<&mut dyn SourceWindows> {
         None
     }
 
@@ -63,12 +63,12 @@ pub trait CongestionControl {
     }
 }
 
-/// NDN: a law with a window for each source of Data, that is for each node that answers Interests from its store or its producer.
+/// NDN: a controller with a window for each source of Data, that is for each node that answers Interests from its store or its producer.
 ///
 /// The consumer counts what is in flight and keeps a round-trip time and a retransmission timeout for each. It calls these methods in place of
 /// [`CongestionControl::on_ack`] and [`CongestionControl::on_congestion`]; [`CongestionControl::allowance`] is then the sum of the windows, for the
-/// trace. Sources are numbers from 0 in the order in which the law first named them.
-pub trait SourceLaw {
+/// trace. Sources are numbers from 0 in the order in which the controller first named them.
+pub trait SourceWindows {
     /// The source from which the Data of a segment are expected. Called once for each segment that the consumer wants, before its first Interest,
     /// which is charged to the window of that source.
     fn expect(&mut self, segment: u64) -> u32;
@@ -92,7 +92,7 @@ pub trait SourceLaw {
 /// The smaller trait of loss-based schemes with a window: slow start, congestion avoidance and the reduction, in segments.
 ///
 /// `Clone`, because a spurious loss is undone by restoring the copy made before it. `schemes::shared::Classic` makes a [`CongestionControl`] of it.
-pub trait WindowLaw: Clone {
+pub trait WindowUpdate: Clone {
     /// The window after `ack`, in congestion avoidance.
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
 

@@ -3,8 +3,8 @@
 use units::{Bytes, Duration, Time};
 
 use crate::{
-    Address, Arena, Delays, Destination, Ecn, Egress, EgressEvent, EndpointId, FlowId, Header, Label, Order,
-    Packet, PacketId, PortId, Random,
+    Address, Arena, Command, Delays, Destination, Ecn, Egress, EgressEvent, EndpointId, FlowId, Header,
+    Label, Packet, PacketId, PortId, Random,
 };
 
 /// The context of a part: time, random numbers, output. It is the only interface of a part, so that its behaviour is deterministic.
@@ -111,8 +111,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Executes a command, see [`crate::NodeCx::execute`].
-    pub(crate) fn execute(&mut self, order: Order) {
-        self.out.orders.push(order);
+    pub(crate) fn execute(&mut self, command: Command) {
+        self.out.commands.push(command);
     }
 
     /// Passes an egress event to the driver, for endpoints that represent a real program.
@@ -420,7 +420,7 @@ pub struct Outputs {
     /// Copies that a router delivers to endpoints on its node.
     pub deliveries: Vec<(PacketId, EndpointId)>,
     /// Commands that an agent executes at its node.
-    pub orders: Vec<Order>,
+    pub commands: Vec<Command>,
     /// Egress events for real programs, in order.
     pub egress: Vec<Egress>,
     /// Values and events to be recorded.

@@ -1,7 +1,7 @@
 //! Forwarding by name: the two parts of an NDN forwarder that a scheme can replace.
 //!
 //! A forwarder records the downstream faces of a name in its pending Interest table (PIT), so that Data return on the same path. A [`Strategy`]
-//! selects the next hops of an Interest. A [`LinkLaw`] is a part at the links: it polices or shapes the Interests that the strategy sends, and
+//! selects the next hops of an Interest. A [`LinkAlgorithm`] is a part at the links: it polices or shapes the Interests that the strategy sends, and
 //! observes and labels the Data that return. Each node has one object of each; names, tables and queues belong to the forwarder.
 
 use ambassador::delegatable_trait;
@@ -44,7 +44,7 @@ pub trait Strategy {
     /// ends; this method is for measurements only.
     fn on_data(&mut self, _data: &ArrivingData<'_>, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
 
-    /// A neighbour, or this node's [`LinkLaw`] when it releases a lane, refused an Interest.
+    /// A neighbour, or this node's [`LinkAlgorithm`] when it releases a lane, refused an Interest.
     ///
     /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any downstream, or reject it. The default
     /// is [`StrategyCx::pass_refusals`].
@@ -70,7 +70,7 @@ pub trait Strategy {
         true
     }
 
-    /// Number of operations since the node was created, see [`LinkLaw::operations`].
+    /// Number of operations since the node was created, see [`LinkAlgorithm::operations`].
     fn operations(&self) -> u64 {
         0
     }
@@ -288,7 +288,7 @@ pub trait StrategyCx {
 /// It handles packets at link faces only, not those of endpoints on the node. The nodes of consumers and producers are forwarders too and have such a
 /// part for their links.
 #[delegatable_trait]
-pub trait LinkLaw {
+pub trait LinkAlgorithm {
     /// Start of the run; faces are available.
     fn on_start(&mut self, _cx: &mut dyn LinkCx) {}
 
@@ -317,7 +317,7 @@ pub trait LinkLaw {
     /// A NACK arrived from a link, for a pending Interest that was sent there.
     fn on_nack_in(&mut self, _nack: &mut Packet, _from: FaceId, _cx: &mut dyn LinkCx) {}
 
-    /// Whether [`LinkLaw::on_enqueue`] is called; asked once, when the node is created. It costs time for every packet.
+    /// Whether [`LinkAlgorithm::on_enqueue`] is called; asked once, when the node is created. It costs time for every packet.
     fn watches(&self) -> bool {
         false
     }
@@ -325,7 +325,7 @@ pub trait LinkLaw {
     /// A packet, of any source, is about to enter the queue of a link. It can be marked or labelled.
     fn on_enqueue(&mut self, _packet: &mut Packet, _to: FaceId, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
-    /// Whether [`LinkLaw::on_dequeue`] is called; asked once, when the node is created. It costs an event for every queued packet.
+    /// Whether [`LinkAlgorithm::on_dequeue`] is called; asked once, when the node is created. It costs an event for every queued packet.
     fn watches_departures(&self) -> bool {
         false
     }
@@ -372,7 +372,7 @@ pub struct Crossing {
     pub from: FaceId,
     /// The outgoing link.
     pub to: FaceId,
-    /// The link part's state word in the entry of the pending Interest; 0 at first. Later calls see the value that [`LinkLaw::on_interest`] writes.
+    /// The link part's state word in the entry of the pending Interest; 0 at first. Later calls see the value that [`LinkAlgorithm::on_interest`] writes.
     pub note: u32,
     /// The label with which the latest Interest for the Data arrived.
     pub asked: Label,

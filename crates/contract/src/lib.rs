@@ -24,8 +24,8 @@ mod stream;
 
 pub use arena::Arena;
 pub use control::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, Sent, Setup, SourceLaw, WindowLaw,
-    ambassador_impl_CongestionControl,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, Sent, Setup, SourceWindows,
+    WindowUpdate, ambassador_impl_CongestionControl,
 };
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
 pub use delays::Delays;
@@ -33,8 +33,8 @@ pub use egress::{Egress, EgressEvent};
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{
     Admission, ArrivingData, ArrivingInterest, ArrivingNack, Crossing, Departure, FaceView, FibEntry,
-    InRecord, LaneView, LinkCx, LinkLaw, NextHop, OutRecord, Pending, Return, Strategy, StrategyCx,
-    ambassador_impl_LinkLaw, ambassador_impl_Strategy,
+    InRecord, LaneView, LinkAlgorithm, LinkCx, NextHop, OutRecord, Pending, Return, Strategy, StrategyCx,
+    ambassador_impl_LinkAlgorithm, ambassador_impl_Strategy,
 };
 pub use ids::{
     Address, Destination, EndpointId, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId,
@@ -48,16 +48,16 @@ pub use queue::{
 };
 pub use random::Random;
 pub use router::{
-    Branch, Entry, FeedbackTarget, GroupMessage, NodeCx, NodeView, PortView, Report, Router, RouterCx,
-    RouterInput, RouterLaw, TransitCx, ambassador_impl_RouterLaw,
+    Branch, Entry, FeedbackTarget, GroupMessage, NodeCx, NodeView, PortView, Report, Router, RouterAlgorithm,
+    RouterCx, RouterInput, TransitCx, ambassador_impl_RouterAlgorithm,
 };
 pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
 pub use sdn::{
-    App, AppCx, Cache, Control, DirectedLink, Hop, Hops, MILLION, Net, Order, Seen, Share, Status, Subject,
+    App, AppCx, Cache, Command, Control, DirectedLink, Hop, Hops, MILLION, Net, Seen, Share, Status, Subject,
     Traffic, Wants, ambassador_impl_App,
 };
 pub use signal::{Eid, RESOLVED, Registration, Signal};
 pub use stream::{
-    Answer, Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending, ambassador_impl_ReceiverLaw,
-    ambassador_impl_SenderLaw,
+    Answer, Arrival, Feedback, Gap, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
+    ambassador_impl_ReceiverAlgorithm, ambassador_impl_SenderAlgorithm,
 };

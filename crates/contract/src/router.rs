@@ -4,7 +4,7 @@ use ambassador::delegatable_trait;
 use units::{Duration, Rate, Time};
 
 use crate::{
-    Address, Backlog, Cx, DropReason, EndpointId, GroupId, Label, NodeId, Order, Packet, PortId, Random,
+    Address, Backlog, Command, Cx, DropReason, EndpointId, GroupId, Label, NodeId, Packet, PortId, Random,
 };
 
 /// A state machine that runs a node: it forwards by its own tables and exchanges messages with other nodes. Sans-IO.
@@ -17,7 +17,7 @@ use crate::{
 ///    `takes` is called; [`Router::on_enqueue`] for every packet that is about to enter a queue of the node; [`Router::on_dequeue`] when its
 ///    transmission begins. Messages that result from them are sent at [`Router::wake`], which can be immediately.
 /// 3. *Outputs*, after every `handle`: drain [`crate::Outputs::forwards`] (a copy for a port), [`crate::Outputs::deliveries`] (a copy for an endpoint
-///    of the node), [`crate::Outputs::outbox`] (by the driver's routes) and [`crate::Outputs::orders`], in this order. If `handle` returns a reason,
+///    of the node), [`crate::Outputs::outbox`] (by the driver's routes) and [`crate::Outputs::commands`], in this order. If `handle` returns a reason,
 ///    the packet of the input is dropped for it; otherwise it was consumed.
 /// 4. *Poll* [`Router::wake`] after every input and every observation, as with [`crate::Endpoint`].
 pub trait Router {
@@ -155,8 +155,8 @@ impl<'a, 'b> NodeCx<'a, 'b> {
     }
 
     /// Executes a command at this node after the state machine has returned.
-    pub fn execute(&mut self, order: Order) {
-        self.cx.execute(order);
+    pub fn execute(&mut self, command: Command) {
+        self.cx.execute(command);
     }
 
     /// Delivers a copy of a packet to an endpoint on this node immediately.
@@ -183,7 +183,7 @@ impl<'b> std::ops::DerefMut for NodeCx<'_, 'b> {
 ///
 /// Forwarding tables and trees belong to the router; the part reads them and sends messages along the tree.
 #[delegatable_trait]
-pub trait RouterLaw {
+pub trait RouterAlgorithm {
     /// A packet arrived, with any destination.
     fn on_arrival(&mut self, _packet: &Packet, _at: &mut TransitCx<'_>) {}
 

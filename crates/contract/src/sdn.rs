@@ -1,7 +1,7 @@
 //! Software-defined networking: the messages of a controller and its agents, and the part of a scheme in the controller.
 //!
 //! An agent represents the controller at a node: it measures the node's ports, reports, and executes commands. An [`App`] decides; it has the
-//! controller's view of the network ([`Net`], [`Cache`]) and sends [`Order`]s. All messages are packets, which can be late or lost; an app has no
+//! controller's view of the network ([`Net`], [`Cache`]) and sends [`Command`]s. All messages are packets, which can be late or lost; an app has no
 //! access to nodes.
 
 use std::collections::BTreeMap;
@@ -34,13 +34,13 @@ pub enum Control {
         port: PortId,
     },
     /// Controller: a command. Repeated until it is acknowledged.
-    Order(Order),
+    Command(Command),
     /// Agent: acknowledgement of the command with this number.
     Ack,
     /// Controller: start without state; request for the commands in force. Repeated until it is answered. Its number is the controller's time.
     Hello,
     /// Agent: one command in force.
-    Kept(Order),
+    Kept(Command),
     /// Agent: the end of the answer. It repeats the number of the request, from which the controller computes the clock offset of the agent.
     Welcome {
         /// Number of commands in force.
@@ -67,7 +67,7 @@ pub struct Status {
 
 /// A command to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum Command {
     /// Interests under a prefix use these next hops, ordered by cost; the order of equal ones is kept. Other next hops of the node remain behind
     /// them.
     NextHops {
@@ -114,7 +114,7 @@ pub enum Subject {
     Cap(PortId),
 }
 
-impl Order {
+impl Command {
     /// The object of the command.
     pub const fn subject(&self) -> Subject {
         match *self {
@@ -273,9 +273,9 @@ impl Net {
     }
 
     /// Records the changes of a command at a node.
-    pub fn note(&mut self, node: NodeId, order: &Order) {
-        match *order {
-            Order::NextHops { prefix, hops } => {
+    pub fn note(&mut self, node: NodeId, command: &Command) {
+        match *command {
+            Command::NextHops { prefix, hops } => {
                 let old = self.hops.entry((node, prefix)).or_default();
                 let place =
                     |hop: &Hop| old.iter().position(|other| other.port == hop.port).unwrap_or(usize::MAX);
@@ -288,10 +288,10 @@ impl Net {
                 new.extend(others);
                 *old = new;
             }
-            Order::Route { to, via } => {
+            Command::Route { to, via } => {
                 self.routes.insert((node, to), via);
             }
-            Order::Queue { port, limit, .. } => {
+            Command::Queue { port, limit, .. } => {
                 if let Some(Some(link)) = self.links.get_mut(port.index())
                     && limit != u32::MAX
                 {
@@ -299,7 +299,7 @@ impl Net {
                 }
             }
             // the next status contains the rate of the port
-            Order::Cap { .. } => {}
+            Command::Cap { .. } => {}
         }
     }
 }
@@ -401,18 +401,18 @@ pub struct AppCx<'a, 'b> {
     cx: &'a mut Cx<'b>,
     net: &'a Net,
     cache: &'a Cache,
-    orders: &'a mut Vec<(NodeId, Order)>,
+    commands: &'a mut Vec<(NodeId, Command)>,
 }
 
 impl<'a, 'b> AppCx<'a, 'b> {
-    /// Constructor for the controller and tests; `orders` are the commands that it sends afterwards.
+    /// Constructor for the controller and tests; `commands` are the commands that it sends afterwards.
     pub fn new(
         cx: &'a mut Cx<'b>,
         net: &'a Net,
         cache: &'a Cache,
-        orders: &'a mut Vec<(NodeId, Order)>,
+        commands: &'a mut Vec<(NodeId, Command)>,
     ) -> Self {
-        Self { cx, net, cache, orders }
+        Self { cx, net, cache, commands }
     }
 
     /// The present instant.
@@ -436,8 +436,8 @@ impl<'a, 'b> AppCx<'a, 'b> {
     }
 
     /// Sends a command to a node. An unacknowledged command for the same object is no longer retransmitted.
-    pub fn order(&mut self, node: NodeId, order: Order) {
-        self.orders.push((node, order));
+    pub fn command(&mut self, node: NodeId, command: Command) {
+        self.commands.push((node, command));
     }
 
     /// Adds to a counter of the controller.
@@ -493,17 +493,17 @@ mod tests {
     }
 
     #[test]
-    fn the_net_remembers_orders_and_equal_costs_keep_the_present_face() {
+    fn the_net_remembers_commands_and_equal_costs_keep_the_present_face() {
         let mut net = Net::default();
         let hop = |port, cost| Hop { port: PortId(port), cost };
         net.hops.insert((NodeId(1), NameId(2)), vec![hop(4, 10), hop(6, 20)]);
-        let order = |hops: &[Hop]| Order::NextHops { prefix: NameId(2), hops: Hops::new(hops) };
-        net.note(NodeId(1), &order(&[hop(6, 5), hop(4, 5)]));
+        let command = |hops: &[Hop]| Command::NextHops { prefix: NameId(2), hops: Hops::new(hops) };
+        net.note(NodeId(1), &command(&[hop(6, 5), hop(4, 5)]));
         assert_eq!(net.hops(NodeId(1), NameId(2)), [hop(4, 5), hop(6, 5)]);
-        net.note(NodeId(1), &order(&[hop(6, 4), hop(4, 5)]));
+        net.note(NodeId(1), &command(&[hop(6, 4), hop(4, 5)]));
         assert_eq!(net.hops(NodeId(1), NameId(2))[0], hop(6, 4));
-        // next hops that are not in an order stay behind those that are
-        net.note(NodeId(1), &order(&[hop(4, 9)]));
+        // next hops that are not in a command stay behind those that are
+        net.note(NodeId(1), &command(&[hop(4, 9)]));
         assert_eq!(net.hops(NodeId(1), NameId(2)), [hop(4, 9), hop(6, 9)]);
     }
 }

@@ -7,7 +7,7 @@ use crate::{Allowance, Cx, EndpointId, FeedbackTarget, Label};
 
 /// A stream scheme's part at the source.
 #[delegatable_trait]
-pub trait SenderLaw {
+pub trait SenderAlgorithm {
     /// Feedback of a receiver arrived.
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>);
 
@@ -52,7 +52,7 @@ pub trait SenderLaw {
 
 /// A stream scheme's part at a receiver.
 #[delegatable_trait]
-pub trait ReceiverLaw {
+pub trait ReceiverAlgorithm {
     /// A data packet arrived. Losses that it reveals are passed to `on_loss` first.
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>);
 

@@ -39,7 +39,7 @@ impl InFlight {
 }
 
 /// What happens to a datagram: all arrivals that it causes, with their times.
-pub type Law = Box<dyn FnMut(&InFlight) -> Vec<InFlight> + Send>;
+pub type Model = Box<dyn FnMut(&InFlight) -> Vec<InFlight> + Send>;
 
 /// The network.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ struct Shared {
 
 struct World {
     clock: Time,
-    law: Law,
+    model: Model,
     /// Datagrams that will arrive, by instant and order, and the group that they were sent to.
     under_way: BTreeMap<(Time, u64), (InFlight, Option<SocketAddr>)>,
     serial: u64,
@@ -77,11 +77,11 @@ struct HostState {
 }
 
 impl VirtualNetwork {
-    /// A network with this law.
-    pub fn new(law: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> Self {
+    /// A network with this model.
+    pub fn new(model: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> Self {
         let world = World {
             clock: Time::ZERO + Duration::from_secs(1000),
-            law: Box::new(law),
+            model: Box::new(model),
             under_way: BTreeMap::new(),
             serial: 0,
             hosts: Vec::new(),
@@ -256,13 +256,13 @@ impl Platform for VirtualHost {
                 bytes: bytes.to_vec(),
             };
             let group = passing.to.ip().is_multicast().then_some(passing.to);
-            let arrivals = (world.law)(&passing);
+            let arrivals = (world.model)(&passing);
             arrivals.into_iter().for_each(|arrival| world.carry(arrival, group));
         }
         SendOutcome::Accepted
     }
 
-    /// The network's law decides which members receive a datagram to a group: it gives each copy the address of its member.
+    /// The network model decides which members receive a datagram to a group: it gives each copy the address of its member.
     fn join(&mut self, group: SocketAddr) -> std::io::Result<()> {
         self.turn().hosts[self.me].joined = Some(group);
         Ok(())

@@ -51,13 +51,13 @@ fn viewer(more: &str) -> String {
     )
 }
 
-fn law(more: &str) -> String {
+fn windowed(more: &str) -> String {
     viewer(&format!("scheme = \"aimd\"\n{more}"))
 }
 
 #[test]
 fn a_consumer_and_a_producer_are_enough() {
-    let plan = plan(&format!("{NET}{FILMS}{}", law("")));
+    let plan = plan(&format!("{NET}{FILMS}{}", windowed("")));
     let spec = ndn(&plan);
     assert_eq!(names(&plan, &spec.nodes), ["c", "r1", "r2", "r3", "p1", "p2"]);
     assert_eq!((spec.strategy.as_str(), &spec.link), ("best_route", &None));
@@ -72,7 +72,7 @@ fn a_consumer_and_a_producer_are_enough() {
     assert_eq!(spec.producers[0].config.data, Bytes::new(1024) + OVERHEAD);
     let config = consumer(&plan, 0);
     assert_eq!(spec.names.text(config.prefix), "/films/new");
-    assert_eq!(*config, ConsumerConfig::with_law(config.prefix, Bytes::new(1024)));
+    assert_eq!(*config, ConsumerConfig::with_controller(config.prefix, Bytes::new(1024)));
     assert!(plan.blueprint.flows[0].to.is_empty());
     same(&plan);
 }
@@ -149,7 +149,7 @@ consumer = { tick = "100 ms", tick_phase = "10 ms", jitter = "3 ms", initial_win
         episode_check: EpisodeCheck::Highest,
         retries: 9,
         timeout,
-        ..ConsumerConfig::with_law(config.prefix, Bytes::new(1000))
+        ..ConsumerConfig::with_controller(config.prefix, Bytes::new(1000))
     };
     assert_eq!(*config, expected);
     assert_eq!(plan.blueprint.events[0].1, Change::Reset(node(&plan, "r1")));
@@ -174,7 +174,7 @@ fn a_consumer_at_a_rate_requests_each_segment_once() {
 
 #[test]
 fn batches_are_read_and_printed() {
-    let text = law("consumer = { pattern = \"batches\", batch = 5, every = \"200 ms\" }");
+    let text = windowed("consumer = { pattern = \"batches\", batch = 5, every = \"200 ms\" }");
     let plan = plan(&format!("{NET}{FILMS}{text}"));
     let every = Duration::from_millis(200);
     assert_eq!(consumer(&plan, 0).pattern, Pattern::Batches { size: 5, every });
@@ -184,7 +184,7 @@ fn batches_are_read_and_printed() {
 /// The nearest producer is 20 ms away: 2 Mbit/s · 40 ms / 8800 bit = 9.09 packets; the other path is not used, but counts as well.
 #[test]
 fn a_buffer_in_products_holds_the_round_trip_to_the_nearest_producer() {
-    let plan = plan(&format!("{NET}{FILMS}{}", law("")));
+    let plan = plan(&format!("{NET}{FILMS}{}", windowed("")));
     for link in &plan.blueprint.links[1..3] {
         assert_eq!(
             (&link.forward.queue.limit, &link.backward.queue.limit),
@@ -199,9 +199,9 @@ fn the_longest_matching_prefix_determines_the_size_of_data() {
                 [[producers]]\nprefix = \"/filmsongs\"\nnode = \"p2\"\npayload = \"100 B\"\n\
                 [[producers]]\nprefix = \"/\"\nnode = \"p1\"\npayload = \"500 B\"\n";
     let flows = |prefix: &str| {
-        law("").replace("/films/new", prefix).replace("viewer", &prefix[1..].replace('/', "-"))
+        windowed("").replace("/films/new", prefix).replace("viewer", &prefix[1..].replace('/', "-"))
     };
-    let text = format!("{NET}{FILMS}{more}{}{}{}", law(""), flows("/films/old"), flows("/music"));
+    let text = format!("{NET}{FILMS}{more}{}{}{}", windowed(""), flows("/films/old"), flows("/music"));
     let plan = plan(&text);
     let payloads: Vec<u64> = (0..3).map(|flow| consumer(&plan, flow).payload.as_u64()).collect();
     assert_eq!(payloads, [8000, 1024, 500]);
@@ -226,7 +226,7 @@ fn hosts_of_a_dumbbell_consume_and_produce() {
 fn forwarders_tcp_and_icn_routers_coexist() {
     let tcp = "[[flows]]\nname = \"tcp\"\nscheme = \"reno\"\nfrom = \"p1\"\nto = \"p2\"\n";
     let group = "[[flows]]\nname = \"group\"\nscheme = \"srmcc\"\nnetwork = \"icn\"\nfrom = \"p1\"\nto = [\"p2\"]\n[icn]\nrouters = [\"r2\"]\n";
-    let beside = plan(&format!("{NET}{FILMS}{}{tcp}{group}", law("")));
+    let beside = plan(&format!("{NET}{FILMS}{}{tcp}{group}", windowed("")));
     // r2 and the resolver route groups by name
     assert_eq!(names(&beside, &ndn(&beside).nodes), ["c", "r1", "r3", "p1", "p2"]);
     same(&beside);
@@ -237,7 +237,7 @@ fn forwarders_tcp_and_icn_routers_coexist() {
 
 #[test]
 fn consumers_come_in_copies_and_with_churn() {
-    let text = law("count = 3\nstart_spread = \"1 s\"\nchurn = { on = \"2 s\", off = \"1 s\" }")
+    let text = windowed("count = 3\nstart_spread = \"1 s\"\nchurn = { on = \"2 s\", off = \"1 s\" }")
         .replace("from = \"c\"", "from = [\"c\", \"r1\"]");
     let plan = plan(&format!("{NET}{FILMS}{text}"));
     let from: Vec<String> =
@@ -250,9 +250,9 @@ fn consumers_come_in_copies_and_with_churn() {
 fn series_and_results_of_consumers_and_forwarders_are_known() {
     let record = "[record]\nevery = \"100 ms\"\nseries = [\"window\", \"generated\", \"delay\", \"goodput\", \"pit\", \"rate\"]\n";
     let expect = "[expect]\n\"flow.viewer.delay_std\" = \">= 0\"\n\"node.r1.hit_ratio\" = \">= 0\"\n\"node.c.interests_in\" = \"> 0\"\n";
-    let plan = plan(&format!("{NET}{FILMS}{}{record}{expect}", law("")));
+    let plan = plan(&format!("{NET}{FILMS}{}{record}{expect}", windowed("")));
     assert_eq!(plan.blueprint.record.series.len(), 6);
-    let text = |record: &str, expect: &str| format!("{NET}{FILMS}{}{record}{expect}", law(""));
+    let text = |record: &str, expect: &str| format!("{NET}{FILMS}{}{record}{expect}", windowed(""));
     assert_eq!(
         wrong(&text("[record]\nseries = [\"allowed_rat\"]\n", "")),
         ["nothing here offers the series `allowed_rat`"]
@@ -260,7 +260,7 @@ fn series_and_results_of_consumers_and_forwarders_are_known() {
     let nodes = format!(
         "{NET}[ndn]\nnodes = [\"c\", \"r1\", \"r2\", \"p1\"]\n{}{}",
         FILMS.replace(", \"p2\"", ""),
-        law("")
+        windowed("")
     );
     let unknown = format!("{nodes}[expect]\n\"node.r3.hits\" = \">= 0\"\n");
     assert_eq!(wrong(&unknown), ["no node that forwards by name is called `r3`"]);
@@ -270,7 +270,7 @@ fn series_and_results_of_consumers_and_forwarders_are_known() {
 
 #[test]
 fn every_error_is_reported_once() {
-    let ndn = |table: &str| format!("{NET}[ndn]\n{table}\n{FILMS}{}", law(""));
+    let ndn = |table: &str| format!("{NET}[ndn]\n{table}\n{FILMS}{}", windowed(""));
     for (table, messages) in [
         (
             "nodes = [\"x*\"]",
@@ -296,7 +296,7 @@ fn every_error_is_reported_once() {
             }
         }
     }
-    let producers = |text: &str| format!("{NET}{text}{}", law(""));
+    let producers = |text: &str| format!("{NET}{text}{}", windowed(""));
     for (text, messages) in [
         ("[[producers]]\nprefix = \"/films\"\n", vec!["a producer needs `node`"]),
         ("[[producers]]\nnode = \"p1\"\n", vec!["a producer needs `prefix`"]),
@@ -309,15 +309,19 @@ fn every_error_is_reported_once() {
     ] {
         assert_eq!(wrong(&producers(text)), messages, "{text}");
     }
-    let zipf = law("count = 60\nconsumer = { pattern = \"zipf\", contents = 1000000 }");
+    let zipf = windowed("count = 60\nconsumer = { pattern = \"zipf\", contents = 1000000 }");
     assert_eq!(
-        wrong(&producers(&format!("{FILMS}{zipf}")).replacen(&law(""), "", 1)),
+        wrong(&producers(&format!("{FILMS}{zipf}")).replacen(&windowed(""), "", 1)),
         ["the catalogues of all consumers have 51000000 contents"]
     );
     let long = format!("/{}", ["a"; 33].join("/"));
     assert_eq!(
-        wrong(&law("").replace("/films/new", &long).replace("[[flows]]", &format!("{NET}{FILMS}[[flows]]")))
-            .len(),
+        wrong(
+            &windowed("")
+                .replace("/films/new", &long)
+                .replace("[[flows]]", &format!("{NET}{FILMS}[[flows]]"))
+        )
+        .len(),
         1
     );
 }
@@ -326,7 +330,7 @@ fn every_error_is_reported_once() {
 fn a_dumbbell_of_consumers_runs_and_leaves_its_tables() {
     let text = format!(
         "duration = \"20 s\"\nwarmup = \"5 s\"\n{NET}{FILMS}{}[record]\nevery = \"1 s\"\nseries = [\"window\", \"goodput\", \"pit\"]\n",
-        law("")
+        windowed("")
     );
     let plan = plan(&text);
     let outcome = lab::run(&plan, &sim::Control::default());

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use contract::{CongestionControl, Count, EndpointId, Header, Input, Packet, Request, SenderLaw, Setup};
+use contract::{
+    CongestionControl, Count, EndpointId, Header, Input, Packet, Request, SenderAlgorithm, Setup,
+};
 use driver::{Platform, StateMachine};
 use schemes::{AnyControl, AnySender, Build, Entry};
 use stack::{stream, tcp};
@@ -544,7 +546,7 @@ impl Work for Sending {
         progress.content.store(content, Ordering::Relaxed);
         let Some(machine) = &self.machine else { return };
         let allowed = match machine {
-            Sends::Paced(machine) => machine.endpoint.law().allowance().rate,
+            Sends::Paced(machine) => machine.endpoint.algorithm().allowance().rate,
             Sends::Windowed(machine) => machine.endpoint.controller().allowance().rate,
         };
         let limit = match &self.cargo {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use contract::{Count, Ecn, EndpointId, Header, Input, Packet, Random, SenderLaw};
+use contract::{Count, Ecn, EndpointId, Header, Input, Packet, Random, SenderAlgorithm};
 use driver::{Platform, StateMachine};
 use live::{Progress, Scheme, Stats};
 use quic_net::frames::{DATA_HEADER, Datagram, data_length};
@@ -282,7 +282,7 @@ impl Flow {
         let bps = |rate: Rate| if rate == Rate::UNLIMITED { 0 } else { rate.as_bps() };
         progress.limit_bps.store(bps(limit), Ordering::Relaxed);
         let Some(machine) = &self.machine else { return };
-        let allowed = machine.endpoint.law().allowance().rate.min(limit);
+        let allowed = machine.endpoint.algorithm().allowance().rate.min(limit);
         progress.allowed_bps.store(bps(allowed), Ordering::Relaxed);
         progress.rtt_ns.store(machine.meter.rtt_last.as_nanos(), Ordering::Relaxed);
         progress.lost.store(machine.meter.count(Count::Retransmits), Ordering::Relaxed);

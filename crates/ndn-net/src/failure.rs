@@ -62,7 +62,7 @@ pub enum Failure {
         /// The status text.
         text: String,
     },
-    /// The congestion law cannot be made.
+    /// The congestion controller cannot be made.
     #[error("{0}")]
     Scheme(String),
     /// The file cannot be read.

@@ -35,9 +35,9 @@ pub struct Fetch {
     pub lifetime: Duration,
     /// Retransmission timeout.
     pub timeout: Timeout,
-    /// Whether the law reacts to congestion marks.
+    /// Whether the controller reacts to congestion marks.
     pub marks: bool,
-    /// Rate of Data to this host, for laws that use it.
+    /// Rate of Data to this host, for controllers that use it.
     pub access: Option<Rate>,
     /// Time without data after which the fetch fails.
     pub patience: Duration,
@@ -101,7 +101,7 @@ pub struct Fetched {
     pub early: u64,
     /// NACKs with the reason no route.
     pub no_route: u64,
-    /// Maximum window of the law, in bytes; zero if it has none.
+    /// Maximum window of the controller, in bytes; zero if it has none.
     pub window_max: Bytes,
     /// The window at the end.
     pub window: Bytes,
@@ -134,8 +134,8 @@ fn fetch_into<C: Transport>(
     control: &Control,
     fetched: &mut Fetched,
 ) -> Result<(), Failure> {
-    // a law that does not exist is not a matter of the network
-    law(wanted, &ConsumerConfig::with_law(NameId(1), Bytes::new(1)))?;
+    // a controller that does not exist is not a matter of the network
+    controller(wanted, &ConsumerConfig::with_controller(NameId(1), Bytes::new(1)))?;
     let began = face.transport().now();
     let found = discover(face, &wanted.name, wanted.discovery, control)?;
     fetched.finding = face.transport().now().saturating_since(began);
@@ -157,8 +157,8 @@ fn fetch_into<C: Transport>(
     Ok(())
 }
 
-/// The law, told what it wants to know.
-fn law(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
+/// The controller, told what it wants to know.
+fn controller(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
     let name = &wanted.scheme;
     let entry = schemes::find(name).filter(|entry| entry.scheme.families.contains(&contract::Family::Ndn));
     let Some(Build::Control(build)) = entry.map(|entry| entry.build) else {
@@ -176,12 +176,12 @@ fn law(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
         header: Bytes::ZERO,
         initial_window: config.data * u64::from(config.initial_window),
     };
-    let mut law = build(&wanted.params, &setup)
+    let mut controller = build(&wanted.params, &setup)
         .map_err(|error| Failure::Scheme(format!("`{}`: {}", error.name, error.message)))?;
     if let Some(access) = wanted.access {
-        law.on_access(access);
+        controller.on_access(access);
     }
-    Ok(law)
+    Ok(controller)
 }
 
 /// Fetches all segments but the first, which was found with the version.
@@ -207,11 +207,11 @@ fn run<C: Transport>(
         initial_window: wanted.initial_window,
         marks: wanted.marks,
         timeout: wanted.timeout,
-        ..ConsumerConfig::with_law(NameId(1), payload)
+        ..ConsumerConfig::with_controller(NameId(1), payload)
     };
-    let law = law(wanted, &config)?;
+    let controller = controller(wanted, &config)?;
     let mut machine = StateMachine::new(
-        Consumer::new(&config, law),
+        Consumer::new(&config, controller),
         Address { node: NodeId(0), endpoint: EndpointId(0) },
         FlowId(0),
         Random::new(wanted.seed, "ndn", "consumer"),
@@ -279,7 +279,7 @@ fn run<C: Transport>(
         if machine.endpoint.wake() <= now {
             machine.handle(Input::Timer, now);
         }
-        let window = window_of(machine.endpoint.law());
+        let window = window_of(machine.endpoint.controller());
         fetched.window_max = fetched.window_max.max(window);
         control.bytes.store(order.written(), Ordering::Relaxed);
         control.segments.store(order.next() + order.early(), Ordering::Relaxed);
@@ -289,7 +289,7 @@ fn run<C: Transport>(
             face.transport().wait(until.min(now + POLL_INTERVAL));
         }
     };
-    fetched.window = window_of(machine.endpoint.law());
+    fetched.window = window_of(machine.endpoint.controller());
     fetched.meter = machine.meter;
     result
 }
@@ -368,8 +368,8 @@ fn packet_of(header: Header, size_bytes: u32, link: &LinkHeader, ecn: Ecn) -> Pa
     Packet { flow, size_bytes, source: here, to: here.into(), sent_at, label, header, ecn, hops: 0 }
 }
 
-fn window_of(law: &AnyControl) -> Bytes {
-    match law.allowance().window {
+fn window_of(controller: &AnyControl) -> Bytes {
+    match controller.allowance().window {
         Bytes::UNLIMITED => Bytes::ZERO,
         window => window,
     }

@@ -92,7 +92,7 @@ fn a_file_comes_whole_through_a_bad_network() {
 
 /// A queue of 50 ms at 50 Mbit/s holds 312 kB and is marked from 10 ms on.
 #[test]
-fn marks_reach_the_law() {
+fn marks_reach_the_controller() {
     let file = File::new(3_000_000);
     let mut net = Net::new(1420, file.clone().serve());
     net.marks = Duration::from_millis(10);
@@ -111,7 +111,7 @@ fn marks_reach_the_law() {
 }
 
 #[test]
-fn refusals_reach_the_law() {
+fn refusals_reach_the_controller() {
     let file = File::new(300_000);
     let mut count = 0;
     let served = file.clone();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use contract::{
-    Control as Spoken, Count, DirectedLink, Hop, Label, NameId, Names, Net, NodeId, Order, PortId, Setup,
+    Command, Control as Spoken, Count, DirectedLink, Hop, Label, NameId, Names, Net, NodeId, PortId, Setup,
 };
 use driver::testing::{InFlight, VirtualHost, VirtualNetwork};
 use driver::{Batch, GsoBatch, Platform};
@@ -190,12 +190,12 @@ fn r1(start: Time) -> Host {
 /// The same as a process that is the `seed`th: it draws otherwise.
 fn r1_again(start: Time, seed: u64) -> Host {
     let entry = schemes::find("ndnsieve").expect("it is in the catalogue");
-    let schemes::Build::Control(make) = entry.build else { panic!("it has a law") };
+    let schemes::Build::Control(make) = entry.build else { panic!("it has a controller") };
     let setup = Setup { segment: Bytes::new(1250), header: Bytes::ZERO, initial_window: Bytes::new(1250) };
-    let law = make(&[], &setup).expect("defaults are right");
+    let controller = make(&[], &setup).expect("defaults are right");
     let base = ConsumerConfig::new(NameId(0), Bytes::new(1100), Rate::ZERO);
     let config = ConsumerConfig { data: Bytes::new(1250), ..base };
-    let consumer = App::consumer(film(), config, law, Rate::UNLIMITED, (start, Time::NEVER), seed);
+    let consumer = App::consumer(film(), config, controller, Rate::UNLIMITED, (start, Time::NEVER), seed);
     Host {
         node: "r1",
         links: vec![("first", 2), ("second", 3)],
@@ -297,7 +297,7 @@ fn a_prefix_is_moved_once_from_a_congested_link_to_an_idle_one() {
     let (r1, central) = run(&VirtualNetwork::plain(ms(1)), secs(10));
     let agent = r1.agent();
     assert!(agent.connected && agent.last_refusal.is_none());
-    assert_eq!((agent.sessions, agent.orders, agent.moves, agent.ignored), (1, 1, 1, 0));
+    assert_eq!((agent.sessions, agent.commands, agent.moves, agent.ignored), (1, 1, 1, 0));
     assert_eq!((central.meter.count(Count::Commands), central.meter.count(Count::Reroutes)), (1, 1));
     // moved at the first signal of mild congestion, at 1.5 or 2.5 s; the consumer has asked since 0.5 s
     assert!((0.75..0.95).contains(&r1.second()), "{:?}", r1.bytes_in);
@@ -306,13 +306,13 @@ fn a_prefix_is_moved_once_from_a_congested_link_to_an_idle_one() {
     assert_eq!((a.at, &a.name[..]), (Some(address(1)), "r1"));
     assert_eq!((b.loads[0].0.as_str(), b.loads[0].1), ("first", 0));
     assert!(c.loads[0].1 > 900_000, "{:?}", c.loads);
-    assert_eq!((central.begun, central.open_orders, central.discarded.total()), (1, 0, 0));
+    assert_eq!((central.begun, central.open_commands, central.discarded.total()), (1, 0, 0));
     // every status that was sent was taken in: four ports, twice a second
     assert!((70..=80).contains(&central.meter.count(Count::Statuses)), "{:?}", central.meter);
 }
 
 #[test]
-fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
+fn nobody_else_moves_anything_who_repeats_changes_or_forges_commands() {
     let (undisturbed, _) = run(&VirtualNetwork::plain(ms(1)), secs(10));
     let net = VirtualNetwork::new(|passing| {
         let arrives = passing.after(ms(1));
@@ -325,7 +325,7 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
         changed.bytes[20] ^= 1;
         // an attacker who sees the traffic knows the session, and guesses the key
         let hops = contract::Hops::new(&[Hop { port: PortId(0), cost: 0 }]);
-        let frame = Spoken::Order(Order::NextHops { prefix: FILM, hops });
+        let frame = Spoken::Command(Command::NextHops { prefix: FILM, hops });
         let said = Said { sent_at: passing.at, label: Label([u64::MAX - 1, 0, 0, 0]), frame };
         let mut forged = InFlight { bytes: Vec::new(), ..passing.after(ms(1)) };
         Datagram { session, number: 1 << 40, frame: Frame::Control(said) }.write(&mut forged.bytes);
@@ -335,7 +335,7 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
     let (r1, central) = run(&net, secs(10));
     assert_eq!(r1.bytes_in, undisturbed.bytes_in, "nothing is otherwise");
     let agent = r1.agent();
-    assert_eq!((agent.orders, agent.moves, agent.ignored), (1, 1, 0));
+    assert_eq!((agent.commands, agent.moves, agent.ignored), (1, 1, 0));
     for refused in [agent.discarded, central.discarded] {
         assert!(refused.forged > 30 && refused.repeated > 15, "{refused:?}");
         assert_eq!((refused.malformed, refused.misplaced), (0, 0));
@@ -343,7 +343,7 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
 }
 
 #[test]
-fn a_controller_that_dies_leaves_its_orders_in_force_and_one_that_comes_back_learns_them() {
+fn a_controller_that_dies_leaves_its_commands_in_force_and_one_that_comes_back_learns_them() {
     let net = VirtualNetwork::plain(ms(1));
     let span = secs(16);
     let places = [1, 2, 3].map(|host| net.host(address(host), ms(0)));
@@ -372,7 +372,7 @@ fn a_controller_that_dies_leaves_its_orders_in_force_and_one_that_comes_back_lea
 }
 
 #[test]
-fn a_forwarder_that_begins_anew_gets_new_orders() {
+fn a_forwarder_that_restarts_gets_new_commands() {
     let net = VirtualNetwork::plain(ms(1));
     let span = secs(14);
     let dying = net.host(address(1), ms(0)).dying(secs(5));
@@ -395,7 +395,7 @@ fn a_forwarder_that_begins_anew_gets_new_orders() {
 }
 
 #[test]
-fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_same() {
+fn who_stands_nowhere_or_knows_no_secret_gets_no_commands_and_forwards_all_the_same() {
     let net = VirtualNetwork::plain(ms(1));
     let elsewhere = Host { node: "r9", ..r1(net.now() + ms(500)) };
     let (r1, central) = run_at(places(&net), elsewhere, secs(8));
@@ -405,7 +405,7 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
     assert!((2..=5).contains(&agent.sessions) && u64::from(agent.sessions) <= central.unknown);
     assert_eq!(r1.second(), 0.0);
     // an order to `r1` is retransmitted until an agent is connected
-    assert_eq!(central.open_orders as u64, central.meter.count(Count::Commands));
+    assert_eq!(central.open_commands as u64, central.meter.count(Count::Commands));
     assert!(r1.bytes_in[0] > carried(secs(6)));
 
     let net = VirtualNetwork::plain(ms(1));
@@ -425,7 +425,7 @@ fn of_two_that_say_they_are_one_the_first_stays() {
     let double = forwarder_at(double, Host { seed: 4, ..producer("r2", "first") }, secs(6));
     let (r1, central) = run_at(places, self::r1(start), span);
     let double = done(double);
-    assert_eq!((double.agent().connected, double.agent().orders), (false, 0));
+    assert_eq!((double.agent().connected, double.agent().commands), (false, 0));
     assert_eq!((central.nodes[1].at, central.begun), (Some(address(2)), 1));
     assert_eq!(r1.agent().moves, 1);
 }
@@ -487,7 +487,7 @@ fn an_agent_speaks_of_its_own_ports_and_of_known_prefixes_only() {
     };
     let kept = |prefix, port| {
         let hops = contract::Hops::new(&[Hop { port: PortId(port), cost: 1 }]);
-        Spoken::Kept(Order::NextHops { prefix: NameId(prefix), hops })
+        Spoken::Kept(Command::NextHops { prefix: NameId(prefix), hops })
     };
     let lies = vec![
         status(3),
@@ -497,9 +497,9 @@ fn an_agent_speaks_of_its_own_ports_and_of_known_prefixes_only() {
         Spoken::Signal { port: PortId(1) },
         kept(2, 0),
         kept(1, 1),
-        Spoken::Kept(Order::Route { to: R2, via: PortId(0) }),
-        Spoken::Kept(Order::Cap { port: PortId(3), rate: RATE }),
-        Spoken::Order(Order::Cap { port: PortId(0), rate: RATE }),
+        Spoken::Kept(Command::Route { to: R2, via: PortId(0) }),
+        Spoken::Kept(Command::Cap { port: PortId(3), rate: RATE }),
+        Spoken::Command(Command::Cap { port: PortId(0), rate: RATE }),
         Spoken::Hello,
     ];
     let count = lies.len() as u64;

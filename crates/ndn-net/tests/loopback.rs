@@ -92,16 +92,16 @@ fn a_file_goes_through_two_forwarders() {
 #[test]
 fn a_consumer_in_the_process_asks_through_a_router() {
     let entry = schemes::find("mircc").expect("it is in the catalogue");
-    let schemes::Build::Control(make) = entry.build else { panic!("it has a law") };
+    let schemes::Build::Control(make) = entry.build else { panic!("it has a controller") };
     let setup = Setup { segment: Bytes::new(1250), header: Bytes::ZERO, initial_window: Bytes::UNLIMITED };
-    let law = make(&[], &setup).expect("defaults are right");
+    let controller = make(&[], &setup).expect("defaults are right");
     let payload = 1100;
     let config = ConsumerConfig {
         data: Bytes::new(1250),
         ..ConsumerConfig::new(NameId(0), Bytes::new(payload), Rate::ZERO)
     };
     let span = (Time::ZERO + Duration::from_millis(100), Time::ZERO + Duration::from_millis(1100));
-    let consumer = App::consumer(name("/p"), config, law, Rate::from_mbps(4), span, 1);
+    let consumer = App::consumer(name("/p"), config, controller, Rate::from_mbps(4), span, 1);
     let host = |host: &str, routes, apps| TestbedNode {
         name: host.to_owned(),
         settings: Settings { link: Some("mircc".to_owned()), ..Settings::default() },

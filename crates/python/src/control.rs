@@ -124,7 +124,7 @@ fn told(stats: &Stats) -> Value {
         "signals": count(Count::Signals),
         "commands": count(Count::Commands),
         "commands_retransmitted": count(Count::CommandRetransmits),
-        "commands_open": stats.open_orders,
+        "commands_open": stats.open_commands,
         "reroutes": count(Count::Reroutes),
         "ignored": count(Count::Ignored),
         "begun": stats.begun,

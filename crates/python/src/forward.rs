@@ -153,7 +153,7 @@ fn told(stats: &Stats) -> Value {
             "sessions": agent.sessions,
             "statuses": agent.statuses,
             "signals": agent.signals,
-            "commands": agent.orders,
+            "commands": agent.commands,
             "reroutes": agent.moves,
             "ignored": agent.ignored,
             "refused": discarded(&agent.discarded),
@@ -387,13 +387,15 @@ fn app(mut table: Table) -> PyResult<App> {
     let params = table.params("params")?;
     let entry = schemes::find(&scheme);
     let Some(schemes::Entry { build: schemes::Build::Control(make), .. }) = entry else {
-        return Err(table.wrong("scheme", &format!("`{scheme}` is no law for consumers")));
+        return Err(
+            table.wrong("scheme", &format!("`{scheme}` is not a congestion controller for consumers"))
+        );
     };
     let setup = Setup { segment: data, header: Bytes::ZERO, initial_window: data };
-    let law = make(&params, &setup)
+    let controller = make(&params, &setup)
         .map_err(|error| table.wrong("params", &format!("`{}`: {}", error.name, error.message)))?;
     table.done()?;
-    Ok(App::consumer(prefix, config, law, access, (start, stop), 1))
+    Ok(App::consumer(prefix, config, controller, access, (start, stop), 1))
 }
 
 pub(crate) fn address(text: &str, key: &str) -> PyResult<SocketAddr> {

@@ -13,18 +13,18 @@ use crate::delivery::{Frame, Sampler};
 
 /// The congestion control of one path. The traits of quinn and noq are implemented for it; another stack can call its methods.
 pub struct Controller<C> {
-    law: C,
+    scheme: C,
     driven: Driven,
-    /// Time zero of the law.
+    /// Time zero of the scheme.
     epoch: Instant,
-    /// Payload of a datagram when the law was made: its segment. Payload of a datagram now, if the law does not count in segments.
+    /// Payload of a datagram when the scheme was made: its segment. Payload of a datagram now, if the scheme does not count in segments.
     segment: u64,
     /// Payload of a datagram now.
     mtu: u64,
     in_segments: bool,
-    /// What the law permits now.
+    /// What the scheme permits now.
     window: u64,
-    /// The same as the window alone of a stack that does not ask for a rate: at most a round trip at the law's rate.
+    /// The same as the window alone of a stack that does not ask for a rate: at most a round trip at the scheme's rate.
     window_at_rate: u64,
     /// `window` and `window_at_rate` at the start.
     initial: (u64, u64),
@@ -42,11 +42,11 @@ pub struct Controller<C> {
     last_sent: Option<Time>,
     /// The last call.
     now: Time,
-    /// For laws that ask for it only.
+    /// For schemes that ask for it only.
     sampler: Option<Box<Sampler>>,
 }
 
-/// What a law is driven with.
+/// What a scheme is driven with.
 struct Driven {
     random: Random,
     meter: Meter,
@@ -79,7 +79,7 @@ impl<C: Clone> Clone for Controller<C> {
         let Self { epoch, segment, mtu, initial, window, window_at_rate, app_limited, in_flight, .. } = *self;
         let Self { in_segments, rtt, newest_acked, round_began, recovery_began, last_sent, now, .. } = *self;
         Self {
-            law: self.law.clone(),
+            scheme: self.scheme.clone(),
             driven: self.driven.clone(),
             epoch,
             segment,
@@ -109,7 +109,7 @@ impl<C> fmt::Debug for Controller<C> {
 }
 
 impl<C: CongestionControl> Controller<C> {
-    pub(crate) fn new(law: C, setup: &Setup, in_segments: bool, random: Random, epoch: Instant) -> Self {
+    pub(crate) fn new(scheme: C, setup: &Setup, in_segments: bool, random: Random, epoch: Instant) -> Self {
         let segment = setup.segment.as_u64();
         let mut controller = Self {
             driven: Driven { random, meter: Meter::default(), out: Outputs::default() },
@@ -129,8 +129,8 @@ impl<C: CongestionControl> Controller<C> {
             recovery_began: None,
             last_sent: None,
             now: Time::ZERO,
-            sampler: law.samples_delivery().then(Box::default),
-            law,
+            sampler: scheme.samples_delivery().then(Box::default),
+            scheme,
         };
         controller.read_allowance();
         controller.initial = (controller.window, controller.window_at_rate);
@@ -138,11 +138,11 @@ impl<C: CongestionControl> Controller<C> {
     }
 
     /// The scheme's congestion control.
-    pub const fn law(&self) -> &C {
-        &self.law
+    pub const fn scheme(&self) -> &C {
+        &self.scheme
     }
 
-    /// `now` by the law's clock.
+    /// `now` by the scheme's clock.
     fn time(&self, now: Instant) -> Time {
         Time::ZERO + duration(now.saturating_duration_since(self.epoch))
     }
@@ -153,21 +153,21 @@ impl<C: CongestionControl> Controller<C> {
         self.now
     }
 
-    /// Bytes of the path as bytes of the law, whose segment does not change.
+    /// Bytes of the path as bytes of the scheme, whose segment does not change.
     fn counted(&self, bytes: u64) -> Bytes {
         Bytes::new(scale(bytes, self.segment, self.mtu))
     }
 
-    /// Handles a deadline of the law that has expired.
+    /// Handles a deadline of the scheme that has expired.
     fn check_timer(&mut self, now: Time) {
-        if self.law.wake() <= now {
-            self.law.on_timer(&mut self.driven.cx(now));
+        if self.scheme.wake() <= now {
+            self.scheme.on_timer(&mut self.driven.cx(now));
         }
     }
 
-    /// Takes over what the law permits now.
+    /// Takes over what the scheme permits now.
     fn read_allowance(&mut self) {
-        let Allowance { window, rate } = self.law.allowance();
+        let Allowance { window, rate } = self.scheme.allowance();
         // W ≤ R·srtt
         let paced =
             if rate == Rate::UNLIMITED { u64::MAX } else { rate.bytes_in(self.rtt.smoothed).as_u64() };
@@ -177,7 +177,7 @@ impl<C: CongestionControl> Controller<C> {
         self.window_at_rate = of_path(window.as_u64().min(paced));
     }
 
-    /// Calls the law with each packet of an ACK frame, in the order in which they left.
+    /// Calls the scheme with each packet of an ACK frame, in the order in which they left.
     fn tell_acks(&mut self, in_flight: u64, largest: Option<u64>, now: Time) {
         let Some(&(newest, _)) = self.frame.last() else { return };
         let rtt = now.saturating_since(newest);
@@ -212,7 +212,7 @@ impl<C: CongestionControl> Controller<C> {
                 from: EndpointId(0),
                 label: Label::default(),
             };
-            self.law.on_ack(&ack, &mut self.driven.cx(now));
+            self.scheme.on_ack(&ack, &mut self.driven.cx(now));
         }
         self.frame = frame;
     }
@@ -222,7 +222,7 @@ impl<C: CongestionControl> Controller<C> {
         self.recovery_began.is_some_and(|began| sent_at <= began)
     }
 
-    /// Gives the law the delivery rate of an ACK frame, if it asks for it.
+    /// Gives the scheme the delivery rate of an ACK frame, if it asks for it.
     fn tell_delivery(&mut self, in_flight: u64, now: Time) {
         let Some(&(sent_at, _)) = self.frame.last() else { return };
         let bytes = self.frame.iter().map(|&(_, bytes)| self.counted(bytes).as_u64()).sum();
@@ -237,7 +237,7 @@ impl<C: CongestionControl> Controller<C> {
         if let Some(sampler) = &mut self.sampler
             && let Some(delivery) = sampler.on_frame(&frame, now)
         {
-            self.law.on_delivery(&delivery, &mut self.driven.cx(now));
+            self.scheme.on_delivery(&delivery, &mut self.driven.cx(now));
         }
     }
 
@@ -248,7 +248,7 @@ impl<C: CongestionControl> Controller<C> {
         // RTO ← SRTT + 4·RTTVAR, RTTVAR ← SRTT/2 as after one sample, at least one second [RFC6298 §2.2, §2.4]
         let smoothed = self.rtt.smoothed;
         if idle > (smoothed + smoothed + smoothed).max(Duration::from_secs(1)) {
-            self.law.on_idle(idle, &mut self.driven.cx(now));
+            self.scheme.on_idle(idle, &mut self.driven.cx(now));
         }
     }
 }
@@ -274,7 +274,7 @@ impl<C: CongestionControl> Controller<C> {
                 again: false,
                 app_limited: self.app_limited,
             };
-            self.law.on_sent(&sent, &mut self.driven.cx(now));
+            self.scheme.on_sent(&sent, &mut self.driven.cx(now));
         }
         self.last_sent = Some(now);
         self.read_allowance();
@@ -330,14 +330,14 @@ impl<C: CongestionControl> Controller<C> {
             in_flight: self.counted(self.in_flight),
             first,
         };
-        self.law.on_congestion(&event, &mut self.driven.cx(now));
+        self.scheme.on_congestion(&event, &mut self.driven.cx(now));
         self.in_flight = self.in_flight.saturating_sub(lost_bytes);
         self.read_allowance();
     }
 
     /// Nothing was lost in the last episode.
     pub fn nothing_lost(&mut self) {
-        self.law.on_spurious(&mut self.driven.cx(self.now));
+        self.scheme.on_spurious(&mut self.driven.cx(self.now));
         self.read_allowance();
     }
 
@@ -353,13 +353,13 @@ impl<C: CongestionControl> Controller<C> {
 
 /// What a stack asks.
 impl<C: CongestionControl> Controller<C> {
-    /// The window of the law, in bytes, and its first value.
+    /// The window of the scheme, in bytes, and its first value.
     #[must_use]
     pub const fn windows(&self) -> (u64, u64) {
         (self.window, self.initial.0)
     }
 
-    /// The same, at most a round trip at the rate of the law.
+    /// The same, at most a round trip at the rate of the scheme.
     #[must_use]
     pub const fn windows_at_rate(&self) -> (u64, u64) {
         (self.window_at_rate, self.initial.1)
@@ -367,13 +367,13 @@ impl<C: CongestionControl> Controller<C> {
 
     /// Slow-start threshold in bytes, if there is one.
     pub fn threshold(&self) -> Option<u64> {
-        let threshold = self.law.ssthresh();
+        let threshold = self.scheme.ssthresh();
         (threshold != Bytes::UNLIMITED).then(|| scale(threshold.as_u64(), self.mtu, self.segment))
     }
 
-    /// The rate of the law in bits per second, if it has one.
+    /// The rate of the scheme in bits per second, if it has one.
     pub fn rate_bps(&self) -> Option<u64> {
-        let rate = self.law.allowance().rate;
+        let rate = self.scheme.allowance().rate;
         (rate != Rate::UNLIMITED).then(|| scale(rate.as_bps(), self.mtu, self.segment))
     }
 }
@@ -444,8 +444,8 @@ pub(crate) mod tests {
         let segment = Bytes::new(1200);
         let setup = Setup { segment, header: Bytes::ZERO, initial_window: Bytes::new(12_000) };
         let random = Random::new(1, "test", "");
-        let law = Recorder { allowance, notes: Vec::new() };
-        (Controller::new(law, &setup, true, random, epoch), move |millis| {
+        let scheme = Recorder { allowance, notes: Vec::new() };
+        (Controller::new(scheme, &setup, true, random, epoch), move |millis| {
             epoch + StdDuration::from_millis(millis)
         })
     }
@@ -471,7 +471,7 @@ pub(crate) mod tests {
             ("sent", 1200),
             ("timeout", 2400),
         ];
-        assert_eq!(controller.law().notes, expected);
+        assert_eq!(controller.scheme().notes, expected);
     }
 
     #[test]
@@ -482,7 +482,7 @@ pub(crate) mod tests {
         controller.sent(at(3000), 1200);
         // in flight: no silence
         controller.sent(at(9000), 1200);
-        assert_eq!(controller.law().notes[2..], [("idle", 3000), ("sent", 1200), ("sent", 1200)]);
+        assert_eq!(controller.scheme().notes[2..], [("idle", 3000), ("sent", 1200), ("sent", 1200)]);
     }
 
     #[test]

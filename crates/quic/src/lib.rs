@@ -48,7 +48,7 @@ use units::Bytes;
 /// The part of a stack's module that does not depend on its traits: factories of its controllers.
 macro_rules! factories {
     ($stack:ident) => {
-        impl<P: crate::Law> $stack::congestion::ControllerFactory for crate::Config<P> {
+        impl<P: crate::QuicScheme> $stack::congestion::ControllerFactory for crate::Config<P> {
             fn build(
                 self: std::sync::Arc<Self>,
                 now: Instant,
@@ -66,7 +66,7 @@ macro_rules! factories {
         impl crate::Build for Boxed {
             type Built = Factory;
 
-            fn build<P: crate::Law>(config: crate::Config<P>) -> Factory {
+            fn build<P: crate::QuicScheme>(config: crate::Config<P>) -> Factory {
                 std::sync::Arc::new(config)
             }
         }
@@ -102,7 +102,7 @@ pub use schemes;
 pub use stream::AtSender;
 
 /// Parameters of a scheme that QUIC can use, and how its congestion control is made.
-pub trait Law: ParamTable + Clone + Send + Sync + 'static {
+pub trait QuicScheme: ParamTable + Clone + Send + Sync + 'static {
     /// The congestion control of one path.
     type Control: CongestionControl + Clone + Send + Sync + 'static;
 
@@ -125,7 +125,7 @@ pub struct Config<P> {
     made: AtomicU64,
 }
 
-impl<P: Law> Config<P> {
+impl<P: QuicScheme> Config<P> {
     /// A scheme with these parameters.
     pub fn new(params: P) -> Self {
         Self { params, seed: 0, made: AtomicU64::new(0) }
@@ -160,7 +160,7 @@ impl<P: Law> Config<P> {
     }
 }
 
-impl<P: Law + Default> Default for Config<P> {
+impl<P: QuicScheme + Default> Default for Config<P> {
     /// The scheme with its default parameters.
     fn default() -> Self {
         Self::new(P::default())
@@ -171,7 +171,7 @@ impl<P: Law + Default> Default for Config<P> {
 trait Build {
     type Built;
 
-    fn build<P: Law>(config: Config<P>) -> Self::Built;
+    fn build<P: QuicScheme>(config: Config<P>) -> Self::Built;
 }
 
 /// Ten datagrams, but not more than the larger of 14 720 bytes and two datagrams [RFC9002 §7.2].
@@ -180,14 +180,14 @@ fn initial_window(mtu: u16) -> u64 {
     (10 * mtu).min((2 * mtu).max(14_720))
 }
 
-/// Lists the schemes once: an alias and a [`Law`] for each, `find` and [`NAMES`].
-macro_rules! laws {
+/// Lists the schemes once: an alias and a [`QuicScheme`] for each, `find` and [`NAMES`].
+macro_rules! schemes {
     (window { $($window:ident: $Window:ident,)* } stream { $($stream:ident: $Stream:ident,)* }) => {
         $(
             #[doc = concat!("The window scheme `", stringify!($window), "` of the catalogue.")]
             pub type $Window = Config<schemes::$window::Params>;
 
-            impl Law for schemes::$window::Params {
+            impl QuicScheme for schemes::$window::Params {
                 type Control = schemes::$window::Control;
                 const SCHEME: Scheme = schemes::$window::SCHEME;
                 const IN_SEGMENTS: bool = true;
@@ -201,7 +201,7 @@ macro_rules! laws {
             #[doc = concat!("Derived from the stream scheme `", stringify!($stream), "` of the catalogue: both of its parts at the sender.")]
             pub type $Stream = Config<schemes::$stream::Params>;
 
-            impl Law for schemes::$stream::Params {
+            impl QuicScheme for schemes::$stream::Params {
                 type Control = AtSender<schemes::$stream::Sender, schemes::$stream::Receiver>;
                 const SCHEME: Scheme = schemes::$stream::SCHEME;
                 const IN_SEGMENTS: bool = false;
@@ -230,7 +230,7 @@ macro_rules! laws {
     };
 }
 
-laws! {
+schemes! {
     window {
         aimd: Aimd,
         bbr: Bbr,

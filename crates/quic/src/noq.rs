@@ -105,6 +105,6 @@ mod tests {
         controller.on_packet_sent(at(0), 1200, 1);
         controller.on_congestion_event(at(100), at(0), false, false, 1200, 1);
         controller.on_spurious_congestion_event();
-        assert_eq!(controller.law().notes, [("sent", 1200), ("first loss", 1200), ("spurious", 100)]);
+        assert_eq!(controller.scheme().notes, [("sent", 1200), ("first loss", 1200), ("spurious", 100)]);
     }
 }

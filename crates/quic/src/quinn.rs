@@ -93,6 +93,6 @@ mod tests {
         let (mut controller, at) = controller(Allowance::window(Bytes::new(12_000)));
         controller.on_sent(at(0), 40, 1);
         controller.on_sent(at(1), 1200, 2);
-        assert_eq!(controller.law().notes, [("sent", 1200)]);
+        assert_eq!(controller.scheme().notes, [("sent", 1200)]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use contract::{
     Ack, Address, Allowance, Answer, Arrival, Cause, Congestion, CongestionControl, Cx, Feedback, Gap, Label,
-    ReceiverCx, ReceiverLaw, SenderLaw, Sending, Sent,
+    ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending, Sent,
 };
 use units::{Bytes, Duration, Time};
 
@@ -37,7 +37,7 @@ struct Departure {
     arrived: bool,
 }
 
-impl<S: SenderLaw, R: ReceiverLaw> AtSender<S, R> {
+impl<S: SenderAlgorithm, R: ReceiverAlgorithm> AtSender<S, R> {
     /// Both parts of a scheme, before its start.
     pub fn new(sender: S, receiver: R) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl<S: SenderLaw, R: ReceiverLaw> AtSender<S, R> {
     }
 }
 
-impl<S: SenderLaw, R: ReceiverLaw> CongestionControl for AtSender<S, R> {
+impl<S: SenderAlgorithm, R: ReceiverAlgorithm> CongestionControl for AtSender<S, R> {
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         self.start(cx);
         if ack.app_limited && !self.idle {

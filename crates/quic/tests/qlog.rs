@@ -13,7 +13,7 @@ use quinn_proto::{QlogConfig, TransportConfig};
 use schemes::cubic;
 use serde_json::Value;
 use stack::log::{Event, Log, Logged};
-use thalweg_quic::{Config, Law, contract, schemes};
+use thalweg_quic::{Config, QuicScheme, contract, schemes};
 
 /// CUBIC with a log.
 #[derive(Clone, Default)]
@@ -40,7 +40,7 @@ impl ParamTable for Watched {
     }
 }
 
-impl Law for Watched {
+impl QuicScheme for Watched {
     type Control = Logged<cubic::Control>;
     const SCHEME: Scheme = cubic::SCHEME;
     const IN_SEGMENTS: bool = true;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use contract::{
-    Address, App, Backlog, Control as Spoken, Cx, Ecn, EndpointId, FlowId, Header, NodeCx, NodeId, NodeView,
-    Order, Outputs, Packet, PortId, PortView, Random, Router, RouterInput, Setup,
+    Address, App, Backlog, Command, Control as Spoken, Cx, Ecn, EndpointId, FlowId, Header, NodeCx, NodeId,
+    NodeView, Outputs, Packet, PortId, PortView, Random, Router, RouterInput, Setup,
 };
 use driver::{EventLoop, Platform, drive};
 use live::{Admission, Attempt, CLOSE_LINGER, CallerHello, Channel, Listener, POLL_INTERVAL, Transmitter};
@@ -185,7 +185,7 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
         Stats {
             nodes: self.settings.network.net.agents.iter().map(node).collect(),
             meter: self.tx.stats.meter.clone(),
-            open_orders: self.machine.open_orders(),
+            open_commands: self.machine.open_commands(),
             begun: self.begun,
             unknown: self.unknown,
             sent: self.tx.stats.sent,
@@ -216,7 +216,7 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
         self.out.outbox.clear();
     }
 
-    /// Restarts the state machine, which asks all agents for the orders in force.
+    /// Restarts the state machine, which asks all agents for the commands in force.
     fn begin_again(&mut self, now: Time) {
         // the parameters were accepted before
         let Ok(app) = make_app(&self.settings) else { return };
@@ -236,13 +236,15 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
                 let more = more.is_some_and(|seen| seen.shares.len() < usize::from(seen.status.shares));
                 more && network.is_of(port, node)
             }
-            Spoken::Kept(Order::NextHops { prefix, hops }) => {
+            Spoken::Kept(Command::NextHops { prefix, hops }) => {
                 network.net.origins.contains_key(&prefix)
                     && hops.list().iter().all(|hop| network.is_of(hop.port, node))
             }
-            Spoken::Kept(Order::Queue { port, .. } | Order::Cap { port, .. }) => network.is_of(port, node),
+            Spoken::Kept(Command::Queue { port, .. } | Command::Cap { port, .. }) => {
+                network.is_of(port, node)
+            }
             Spoken::Ack | Spoken::Welcome { .. } => true,
-            Spoken::Kept(Order::Route { .. }) | Spoken::Order(_) | Spoken::Hello => false,
+            Spoken::Kept(Command::Route { .. }) | Spoken::Command(_) | Spoken::Hello => false,
         }
     }
 
@@ -330,7 +332,7 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
             self.say(session, Frame::Task(Box::new(task.clone())), now);
         }
         if self.last.insert(node, caller).is_some_and(|before| before != caller) {
-            // a forwarder that restarted has forgotten its orders
+            // a forwarder that restarted has forgotten its commands
             self.begin_again(now);
         }
     }

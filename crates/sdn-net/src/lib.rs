@@ -96,9 +96,9 @@ pub struct Stats {
     pub nodes: Vec<NodeStats>,
     /// Counters of the state machine and its app.
     pub meter: Meter,
-    /// Orders without an acknowledgement.
-    pub open_orders: usize,
-    /// Starts of the state machine: one, plus one per forwarder that had lost its orders.
+    /// Commands without an acknowledgement.
+    pub open_commands: usize,
+    /// Starts of the state machine: one, plus one per forwarder that had lost its commands.
     pub begun: u32,
     /// Callers that named a node without an agent.
     pub unknown: u64,

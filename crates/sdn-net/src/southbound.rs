@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use contract::{
-    Address, Ecn, EndpointId, FlowId, Header, Meter, NodeCx, NodeId, NodeView, Order, Outputs, Packet,
+    Address, Command, Ecn, EndpointId, FlowId, Header, Meter, NodeCx, NodeId, NodeView, Outputs, Packet,
     PortId, Random, RouterInput, Traffic, Wants,
 };
 use driver::{GsoBatches, Platform};
@@ -89,7 +89,7 @@ impl SouthboundChannel {
         self.last_refusal
     }
 
-    /// The state machine with the orders in force; `None` before the first task.
+    /// The state machine with the commands in force; `None` before the first task.
     pub const fn machine(&self) -> Option<&Agent> {
         self.machine.as_ref()
     }
@@ -99,7 +99,7 @@ impl SouthboundChannel {
         &mut self.stats.meter
     }
 
-    /// Begins with a task and those of its `ports` that exist, in ascending order. Earlier orders are forgotten.
+    /// Begins with a task and those of its `ports` that exist, in ascending order. Earlier commands are forgotten.
     pub fn begin(&mut self, task: &Task, ports: &[PortId]) {
         let config = Config { period: task.period, phase: task.phase, ..Config::default() };
         let wants = Wants { signal_above: task.signal_above };
@@ -189,14 +189,14 @@ impl SouthboundChannel {
         (self.channel, self.has_task, self.say_at, self.call_at) = (None, false, Time::NEVER, now + LATER);
     }
 
-    /// Gives the state machine an input and sends its messages. Returns the orders to execute.
+    /// Gives the state machine an input and sends its messages. Returns the commands to execute.
     pub fn handle(
         &mut self,
         input: RouterInput<'_>,
         now: Time,
         view: &mut dyn NodeView,
         platform: &mut impl Platform,
-    ) -> Vec<Order> {
+    ) -> Vec<Command> {
         let Self { machine, random, out, stats, .. } = self;
         let Some(machine) = machine else { return Vec::new() };
         let mut cx = contract::Cx::new(now, ME, FlowId(u32::MAX), random, &mut stats.meter, out);
@@ -214,7 +214,7 @@ impl SouthboundChannel {
         self.out.outbox = outbox;
         self.out.outbox.clear();
         self.gso_batches.flush(platform);
-        std::mem::take(&mut self.out.orders)
+        std::mem::take(&mut self.out.commands)
     }
 
     /// A message of the controller as a packet for the state machine.

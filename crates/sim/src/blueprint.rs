@@ -225,7 +225,7 @@ pub struct RouteSpec {
 pub struct FlowSpec {
     /// Its name, unique.
     pub name: String,
-    /// The congestion law: a scheme of the catalogue. `None` without congestion control.
+    /// The congestion controller: a scheme of the catalogue. `None` without congestion control.
     pub scheme: Option<String>,
     /// Parameters of the scheme that are not default.
     pub params: ParamList,
@@ -324,7 +324,7 @@ pub enum FlowKind {
     Stream(stream::Config),
     /// A source of datagrams without congestion control.
     Datagram(datagram::Config),
-    /// A consumer of named data, with or without a congestion law.
+    /// A consumer of named data, with or without a congestion controller.
     Ndn(ndn::ConsumerConfig),
     /// A transport stack that is not ours.
     Stack(StackSpec),

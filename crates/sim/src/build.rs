@@ -143,8 +143,8 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
         Err(ParamError { name: "sdn".to_owned(), message: message.to_owned(), hint: None, beside: None })
     };
     let Some(sdn) = &blueprint.sdn else {
-        let orders = |(_, change): &(Time, Change)| matches!(change, Change::Controller(_));
-        return match blueprint.events.iter().any(orders) {
+        let commands = |(_, change): &(Time, Change)| matches!(change, Change::Controller(_));
+        return match blueprint.events.iter().any(commands) {
             true => refuse("there is no controller that could stop or start"),
             false => Ok(()),
         };

@@ -199,7 +199,7 @@ fn reset_routers_keep_their_clocks() {
     let config = ndn::ProducerConfig { prefix, payload, data: size, delay: Duration::ZERO };
     spec.producers.push(ProducerSpec { node: RECEIVER, config });
     data.ndn = Some(spec);
-    let consumer = ndn::ConsumerConfig::with_law(prefix, payload);
+    let consumer = ndn::ConsumerConfig::with_controller(prefix, payload);
     data.flow("asks", Some("cubic"), FlowKind::Ndn(consumer), SENDER, &[]);
     data.events = vec![(at_ms(7000), Change::Reset(NodeId(1)))];
 

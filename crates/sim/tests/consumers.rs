@@ -1,4 +1,4 @@
-//! Consumers in the running network: constant rates, window laws over drop-tail queues, coarse clocks, catalogues before stores.
+//! Consumers in the running network: constant rates, window-based controllers over drop-tail queues, coarse clocks, catalogues before stores.
 
 use contract::{Count, FlowId, NodeId};
 use sim::{Blueprint, FlowKind, FlowRecord, NdnSpec, PortSpec, ProducerSpec, Trace};
@@ -39,7 +39,7 @@ fn consume(
     let prefix = spec.names.intern(prefix);
     let payload = Bytes::new(1024);
     let config = match scheme {
-        Some(_) => ConsumerConfig::with_law(prefix, payload),
+        Some(_) => ConsumerConfig::with_controller(prefix, payload),
         None => ConsumerConfig::new(prefix, payload, per_second(500)),
     };
     let name = format!("c{}", print.flows.len() + 1);
@@ -90,7 +90,7 @@ fn data(flow: &FlowRecord) -> f64 {
 /// N2: ndnSIM's AIMD, BIC and CUBIC all carry 115 460 ± 25 Data in 100 s over a queue of 100 packets; the shared link has room for
 /// 113 636 of our size, which is a little larger.
 #[test]
-fn window_laws_fill_the_link_and_share_it() {
+fn window_controllers_fill_the_link_and_share_it() {
     for scheme in ["aimd", "bic", "cubic", "reno"] {
         let trace =
             windows(scheme, 100, |config| ConsumerConfig { episode_check: EpisodeCheck::Highest, ..config });

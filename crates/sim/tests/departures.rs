@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use contract::{Data, Ecn, FaceId, Header, LinkId, LinkLaw, NodeId, Packet, PortView, TransitCx};
+use contract::{Data, Ecn, FaceId, Header, LinkAlgorithm, LinkId, NodeId, Packet, PortView, TransitCx};
 use sim::{Blueprint, Change, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Trace, World};
 use stack::ndn::{ConsumerConfig, ProducerConfig};
 use units::{Bytes, Duration, Rate, Time};
@@ -15,7 +15,7 @@ struct Watcher {
     mark: bool,
 }
 
-impl LinkLaw for Watcher {
+impl LinkAlgorithm for Watcher {
     fn watches_departures(&self) -> bool {
         true
     }

@@ -10,12 +10,12 @@ use crate::ms;
 const DATA: Bytes = Bytes::new(1250);
 
 /// C1, C2 – R1 – R2 – P1, P2; 10 Mbit/s and 50 ms at the edges, 12 Mbit/s and 100 ms between. The first consumer is active from 1 s to
-/// 10 s, the second from 3 s to 8 s. `law` are the parameters of all forwarders.
-fn dumbbell(tick: Duration, law: &[(&str, ParamValue)]) -> Trace {
-    run(tick, law, &[])
+/// 10 s, the second from 3 s to 8 s. `links` are the parameters of all forwarders.
+fn dumbbell(tick: Duration, links: &[(&str, ParamValue)]) -> Trace {
+    run(tick, links, &[])
 }
 
-fn run(tick: Duration, law: &[(&str, ParamValue)], consumer: &[(&str, ParamValue)]) -> Trace {
+fn run(tick: Duration, links: &[(&str, ParamValue)], consumer: &[(&str, ParamValue)]) -> Trace {
     let mut print = Blueprint::new(Duration::from_secs(10));
     let nodes: Vec<NodeId> =
         ["c1", "c2", "r1", "r2", "p1", "p2"].iter().map(|name| print.node(name)).collect();
@@ -28,14 +28,14 @@ fn run(tick: Duration, law: &[(&str, ParamValue)], consumer: &[(&str, ParamValue
     let params = |given: &[(&str, ParamValue)]| -> Vec<(String, ParamValue)> {
         given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     };
-    spec.link_params = params(law);
+    spec.link_params = params(links);
     spec.config.data = DATA;
     for (number, start, stop) in [(1, 1, 10), (2, 3, 8)] {
         let prefix = spec.names.intern(&format!("/p{number}"));
         let payload = Bytes::new(1174);
         let config = ProducerConfig { prefix, payload, data: DATA, delay: Duration::ZERO };
         spec.producers.push(ProducerSpec { node: NodeId(3 + number), config });
-        let config = ConsumerConfig { tick, retries: 0, ..ConsumerConfig::with_law(prefix, payload) };
+        let config = ConsumerConfig { tick, retries: 0, ..ConsumerConfig::with_controller(prefix, payload) };
         let name = format!("c{number}");
         let flow = print.flow(&name, Some("mircc"), FlowKind::Ndn(config), NodeId(number - 1), &[]);
         flow.start = Time::ZERO + Duration::from_secs(start);

@@ -43,7 +43,7 @@ fn two_paths(classes: &str) -> Trace {
         let payload = Bytes::new(1174);
         let config = ProducerConfig { prefix, payload, data: DATA, delay: Duration::ZERO };
         spec.producers.push(ProducerSpec { node: nodes[4], config });
-        let config = ConsumerConfig { retries: 0, ..ConsumerConfig::with_law(prefix, payload) };
+        let config = ConsumerConfig { retries: 0, ..ConsumerConfig::with_controller(prefix, payload) };
         let flow = print.flow(&format!("f{number}"), Some(scheme), FlowKind::Ndn(config), nodes[node], &[]);
         flow.params = params.clone();
         (flow.start, flow.stop) = (secs(start), secs(stop));

@@ -39,7 +39,7 @@ fn net(seconds: u64, members: u32) -> Net {
     let config = stream::Config { packet: Bytes::new(1000), jitter: 0.0, ..stream::Config::default() };
     let flow = print.flow("group", Some("mca"), FlowKind::Stream(config), source, &members);
     flow.cast = Cast::Named;
-    // a law with a constant rate, so that arrivals can be counted
+    // a controller with a constant rate, so that arrivals can be counted
     let rate = contract::ParamValue::Text("800 kbit/s".into());
     flow.params =
         ["initial_rate", "max_rate", "min_rate"].map(|name| (name.to_owned(), rate.clone())).to_vec();

@@ -13,7 +13,7 @@ fn params(given: &[(&str, ParamValue)]) -> ParamList {
     given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
 }
 
-/// Parts of a run: a consumer's law, a strategy, a link part, each with its parameters.
+/// Parts of a run: a consumer's controller, a strategy, a link part, each with its parameters.
 #[derive(Clone, Default)]
 struct Setup<'a> {
     scheme: Option<&'a str>,
@@ -69,7 +69,7 @@ fn run(
             // the sources of the schemes and the numbers of their pages used ndnSIM's consumers
             Some(_) => ConsumerConfig {
                 episode_check: EpisodeCheck::Highest,
-                ..ConsumerConfig::with_law(prefix, payload)
+                ..ConsumerConfig::with_controller(prefix, payload)
             },
             None => ConsumerConfig::new(prefix, payload, Rate::from_mbps(8)),
         };

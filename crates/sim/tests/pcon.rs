@@ -88,7 +88,7 @@ fn run(seconds: u64, net: &Net<'_>, setup: &Setup<'_>) -> Trace {
     }
     for (number, (node, prefix, start)) in net.consumers.iter().enumerate() {
         let prefix = spec.names.intern(&format!("/p{prefix}"));
-        let kind = FlowKind::Ndn(ConsumerConfig::with_law(prefix, payload));
+        let kind = FlowKind::Ndn(ConsumerConfig::with_controller(prefix, payload));
         let flow = print.flow(&format!("c{number}"), Some(setup.scheme), kind, NodeId(*node), &[]);
         flow.params = params(&setup.consumer);
         flow.start = Time::ZERO + Duration::from_secs(*start);
@@ -193,7 +193,7 @@ fn marks_at_departure_arrive_earlier_and_cost_less_throughput() {
 
 /// Consumers that react to marks once per episode of 1.5 windows, as in ndnSIM, which is a setting of the consumer; and AIMD.
 #[test]
-fn other_window_laws_use_more_of_the_link() {
+fn other_window_controllers_use_more_of_the_link() {
     let aimd = vec![("window", ParamValue::from("aimd")), ("marks", ParamValue::from("once"))];
     let one = outcome("pcon 1, aimd", &DUMBBELL, &Setup { consumer: aimd, ..of("pcon", 1) }, None);
     let bic = vec![("beta", ParamValue::from(0.8)), ("marks", ParamValue::from("once"))];

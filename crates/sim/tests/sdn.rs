@@ -1,4 +1,4 @@
-//! An SDN controller in the simulator: cost of reports, effect of orders, and failures.
+//! An SDN controller in the simulator: cost of reports, effect of commands, and failures.
 
 use contract::{Count, NodeId};
 use sim::{Blueprint, Change, FlowKind, LinkSpec, NodeRole, PortSpec, SdnSpec, Trace, World};
@@ -129,7 +129,7 @@ fn control_links_carry_no_other_packets() {
 }
 
 #[test]
-fn lost_orders_are_repeated_until_they_are_acknowledged() {
+fn lost_commands_are_repeated_until_they_are_acknowledged() {
     let mut lossy = CONTROL;
     lossy.loss = 0.6;
     let mut repeated = 0;
@@ -140,7 +140,7 @@ fn lost_orders_are_repeated_until_they_are_acknowledged() {
         let moved = trace.events.iter().filter(|event| event.name == "route_moved").count() as u64;
         let executed = at(&trace, NodeId(0)).meter.count(Count::Commands);
         assert!(moved >= 1, "seed {seed}");
-        // each order takes effect once, even if it is repeated
+        // each command takes effect once, even if it is repeated
         assert_eq!(executed, moved, "seed {seed}");
         repeated += controller(&trace).meter.count(Count::CommandRetransmits);
     }
@@ -148,7 +148,7 @@ fn lost_orders_are_repeated_until_they_are_acknowledged() {
 }
 
 #[test]
-fn orders_of_a_stopped_controller_stay_in_force() {
+fn commands_of_a_stopped_controller_stay_in_force() {
     let mut net = controlled(20, &CONTROL);
     net.warmup = Duration::from_secs(5);
     net.events = vec![(seconds(3), Change::Controller(false))];
@@ -170,7 +170,7 @@ fn a_reset_router_loses_its_ordered_route() {
 }
 
 #[test]
-fn traffic_continues_if_the_controller_stops_before_its_first_order() {
+fn traffic_continues_if_the_controller_stops_before_its_first_command() {
     let mut net = controlled(20, &CONTROL);
     net.events = vec![(Time::ZERO, Change::Controller(false))];
     let dead = run(&net);
@@ -178,7 +178,7 @@ fn traffic_continues_if_the_controller_stops_before_its_first_order() {
 }
 
 #[test]
-fn a_restarted_controller_learns_the_orders_in_force_and_keeps_them() {
+fn a_restarted_controller_learns_the_commands_in_force_and_keeps_them() {
     let mut net = controlled(30, &CONTROL);
     net.warmup = Duration::from_secs(5);
     net.record.events = true;
@@ -195,7 +195,7 @@ fn a_restarted_controller_learns_the_orders_in_force_and_keeps_them() {
 }
 
 #[test]
-fn a_restarted_controller_can_send_orders() {
+fn a_restarted_controller_can_send_commands() {
     // until it returns there is no move
     let mut net = controlled(20, &CONTROL);
     net.flows[1].start = seconds(8);

@@ -85,7 +85,7 @@ fn in_one_queue_it_takes_between_half_and_twice_of_what_reno_does() {
 }
 
 /// [RFC5348 §1]: a much lower variation of throughput over time. This holds among several flows; one flow that shares a queue of one
-/// round-trip time with another hardly varies under any law.
+/// round-trip time with another hardly varies under any controller.
 #[test]
 fn among_several_flows_its_rate_varies_half_as_much_as_that_of_reno() {
     for (n, mbps, packets) in [(4, 10, 60), (8, 20, 100)] {

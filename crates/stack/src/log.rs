@@ -7,8 +7,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Label, SenderLaw, Sending,
-    Sent, SourceLaw,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Label, SenderAlgorithm,
+    Sending, Sent, SourceWindows,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -268,7 +268,7 @@ impl<C: CongestionControl> CongestionControl for Logged<C> {
         self.controller.timeout()
     }
 
-    fn by_source(&mut self) -> Option<&mut dyn SourceLaw> {
+    fn by_source(&mut self) -> Option<&mut dyn SourceWindows> {
         self.controller.by_source()
     }
 
@@ -279,67 +279,67 @@ impl<C: CongestionControl> CongestionControl for Logged<C> {
 
 /// The part of a stream scheme at the source, with a log.
 pub struct LoggedSender<L> {
-    law: L,
+    algorithm: L,
     writer: Writer,
 }
 
-impl<L: SenderLaw> LoggedSender<L> {
-    /// `law`, with its events in `log`.
-    pub fn new(law: L, log: Log) -> Self {
-        Self { law, writer: Writer::new(log) }
+impl<L: SenderAlgorithm> LoggedSender<L> {
+    /// `algorithm`, with its events in `log`.
+    pub fn new(algorithm: L, log: Log) -> Self {
+        Self { algorithm, writer: Writer::new(log) }
     }
 
     fn after(&mut self, now: Time) {
-        self.writer.metrics(now, limits(self.law.allowance()));
+        self.writer.metrics(now, limits(self.algorithm.allowance()));
     }
 }
 
-impl<L: SenderLaw> SenderLaw for LoggedSender<L> {
+impl<L: SenderAlgorithm> SenderAlgorithm for LoggedSender<L> {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
-        self.law.on_feedback(feedback, cx);
+        self.algorithm.on_feedback(feedback, cx);
         self.after(cx.now());
     }
 
     fn allowance(&self) -> Allowance {
-        self.law.allowance()
+        self.algorithm.allowance()
     }
 
     fn on_start(&mut self, cx: &mut Cx<'_>) {
-        self.law.on_start(cx);
+        self.algorithm.on_start(cx);
         self.after(cx.now());
     }
 
     fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
-        let label = self.law.stamp(sending, cx);
+        let label = self.algorithm.stamp(sending, cx);
         self.writer.write(cx.now(), Event::Sent { number: sending.seq, bytes: sending.size });
         self.after(cx.now());
         label
     }
 
     fn out_of_band(&self) -> bool {
-        self.law.out_of_band()
+        self.algorithm.out_of_band()
     }
 
     fn control(&mut self, after: &Sending, cx: &mut Cx<'_>) -> Option<Label> {
-        self.law.control(after, cx)
+        self.algorithm.control(after, cx)
     }
 
     fn on_idle(&mut self, cx: &mut Cx<'_>) {
-        self.law.on_idle(cx);
+        self.algorithm.on_idle(cx);
         self.after(cx.now());
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        self.law.on_timer(cx);
+        self.algorithm.on_timer(cx);
         self.after(cx.now());
     }
 
     fn wake(&self) -> Time {
-        self.law.wake()
+        self.algorithm.wake()
     }
 
     fn on_mode(&mut self, mode: &str, cx: &mut Cx<'_>) {
-        self.law.on_mode(mode, cx);
+        self.algorithm.on_mode(mode, cx);
         self.after(cx.now());
     }
 }

@@ -1,4 +1,4 @@
-//! Delivery rates: the samples of laws that ask for them, and the one-way delays of all laws.
+//! Delivery rates: the samples of controllers that ask for them, and the one-way delays of all controllers.
 
 mod net;
 
@@ -112,9 +112,9 @@ fn samples_and_departures_without_data_are_app_limited() {
     let config = Config { demand: Demand::Limited(Rate::from_kbps(80)), ..sacked() };
     let mut net = Net::one(&config, Asking::window(100));
     net.run_ms(2050);
-    let law = net.flows[0].sender.controller();
-    assert!(law.told.len() > 15 && law.told.iter().all(|(_, delivery)| delivery.app_limited));
-    assert!(law.sent.iter().all(|sent| sent.app_limited));
+    let controller = net.flows[0].sender.controller();
+    assert!(controller.told.len() > 15 && controller.told.iter().all(|(_, delivery)| delivery.app_limited));
+    assert!(controller.sent.iter().all(|sent| sent.app_limited));
 }
 
 /// Data runs out once, in between: segments sent until that data was delivered are marked as application-limited, and later ones are not.
@@ -142,20 +142,21 @@ fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
     let mut net = Net::one(&config, Asking::window(20));
     net.script = Box::new(|sent| if sent.segment == 4 && sent.nth == 0 { Fate::Drop } else { Fate::Pass });
     net.run_ms(1000);
-    let law = net.flows[0].sender.controller();
-    assert_eq!(law.losses, 1);
-    assert!(law.told.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(SEGMENT)));
-    let totals: Vec<u64> = law.told.iter().map(|(_, delivery)| delivery.total.as_u64() / SEGMENT).collect();
+    let controller = net.flows[0].sender.controller();
+    assert_eq!(controller.losses, 1);
+    assert!(controller.told.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(SEGMENT)));
+    let totals: Vec<u64> =
+        controller.told.iter().map(|(_, delivery)| delivery.total.as_u64() / SEGMENT).collect();
     assert_eq!(totals, (1..=20).collect::<Vec<_>>());
-    let (at, last) = law.told[19];
+    let (at, last) = controller.told[19];
     // retransmitted when three later ones had arrived, at 100 ms; acknowledged at 200
     assert_eq!((at, last.rtt, last.recovering), (ms(200), None, false));
     // sixteen more had been delivered by then, and the third of them triggered the retransmission
     assert_eq!(last.total_when_sent, Bytes::new(7 * SEGMENT));
-    assert!(law.told[7..19].iter().all(|(_, delivery)| delivery.recovering));
+    assert!(controller.told[7..19].iter().all(|(_, delivery)| delivery.recovering));
     // before the last, only the retransmission is in flight; before that one more
-    assert_eq!(law.told[18].1.in_flight, Bytes::new(SEGMENT));
-    assert_eq!(law.told[18].1.in_flight_before, Bytes::new(2 * SEGMENT));
+    assert_eq!(controller.told[18].1.in_flight, Bytes::new(SEGMENT));
+    assert_eq!(controller.told[18].1.in_flight_before, Bytes::new(2 * SEGMENT));
 }
 
 /// A cumulative acknowledgement of data that was acknowledged selectively counts as one segment, not all.
@@ -168,13 +169,14 @@ fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
         if sent.segment == 0 && sent.nth == 0 { Fate::Late(Duration::from_millis(1)) } else { Fate::Pass }
     });
     net.run_ms(101);
-    let law = net.flows[0].sender.controller();
-    let bytes: Vec<u64> = law.told.iter().map(|(_, delivery)| delivery.bytes.as_u64() / SEGMENT).collect();
+    let controller = net.flows[0].sender.controller();
+    let bytes: Vec<u64> =
+        controller.told.iter().map(|(_, delivery)| delivery.bytes.as_u64() / SEGMENT).collect();
     assert_eq!(bytes, [1, 1, 1, 1, 1, 1]);
-    assert_eq!(law.told[5].1.total, Bytes::new(6 * SEGMENT));
+    assert_eq!(controller.told[5].1.total, Bytes::new(6 * SEGMENT));
 }
 
-/// A law that does not ask for samples gets none, and sends the same.
+/// A controller that does not ask for samples gets none, and sends the same.
 #[test]
 fn sampling_delivery_rates_changes_no_departure() {
     let lossy =
@@ -209,7 +211,7 @@ fn the_delay_includes_the_wait_of_a_delayed_acknowledgement() {
     assert!(acks.len() > 20 && acks.iter().all(|ack| ack.delay() == Some(70_000_000)), "{acks:?}");
 }
 
-/// The same for a law that asks: of the two segments the second triggered the acknowledgement, 50 ms after it left.
+/// The same for a controller that asks: of the two segments the second triggered the acknowledgement, 50 ms after it left.
 #[test]
 fn the_delay_of_the_newest_segment_excludes_the_wait() {
     let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };

@@ -82,9 +82,9 @@ fn a_receive_window_below_a_segment_is_filled_and_then_waited_for() {
 /// 1040 bytes at 832 kbit/s are 10 ms.
 #[test]
 fn a_rate_spaces_departures_by_the_packet_on_the_wire() {
-    let mut law = Fixed::window(1000);
-    law.allowance = Allowance::rate(Rate::from_kbps(832));
-    let mut net = Net::one(&plain(), law);
+    let mut controller = Fixed::window(1000);
+    controller.allowance = Allowance::rate(Rate::from_kbps(832));
+    let mut net = Net::one(&plain(), controller);
     net.run_ms(1000);
     let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos()).collect();
     assert_eq!(times.len(), 101);
@@ -94,9 +94,10 @@ fn a_rate_spaces_departures_by_the_packet_on_the_wire() {
 #[test]
 fn retransmissions_are_paced() {
     for sack in [false, true] {
-        let mut law = Fixed::window(30);
-        law.allowance.rate = Rate::from_kbps(8320);
-        let mut net = Net::one(&Config { sack, recovery_timer: RecoveryTimer::Steady, ..plain() }, law);
+        let mut controller = Fixed::window(30);
+        controller.allowance.rate = Rate::from_kbps(8320);
+        let mut net =
+            Net::one(&Config { sack, recovery_timer: RecoveryTimer::Steady, ..plain() }, controller);
         net.drop_once(&[3, 5, 7, 8]);
         net.run_ms(1000);
         assert!(
@@ -144,7 +145,7 @@ fn the_controller_is_notified_of_an_idle_time_only_with_idle_restart() {
     }
 }
 
-/// A law that keeps two segments after a pause sends two, without making up for the pause.
+/// A controller that keeps two segments after a pause sends two, without making up for the pause.
 #[test]
 fn after_an_idle_time_the_restart_window_limits_departures() {
     let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..plain() };

@@ -98,11 +98,11 @@ fn a_timeout_in_the_round_keeps_the_threshold() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
     net.run_ms(401);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
-    let law = net.flows[0].sender.controller();
-    assert_eq!((law.window, law.threshold), (1.0, 10.0));
+    let controller = net.flows[0].sender.controller();
+    assert_eq!((controller.window, controller.threshold), (1.0, 10.0));
 }
 
-/// Laws without a threshold are informed, and nothing else happens.
+/// Controllers without a threshold are informed, and nothing else happens.
 #[test]
 fn a_controller_without_a_threshold_is_only_notified() {
     let mut net = Net::one(&marked(Reduction::Proportional), net::Fixed::window(10));

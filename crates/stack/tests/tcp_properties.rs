@@ -57,11 +57,11 @@ proptest! {
     #[test]
     fn every_transfer_arrives_whole(config in config(), path in path(), paced in any::<bool>(), window in 1u64..40) {
         let Demand::Finite(size) = config.demand else { unreachable!("it is finite") };
-        let mut law = Fixed::window(window);
+        let mut controller = Fixed::window(window);
         if paced {
-            law.allowance.rate = Rate::from_mbps(1);
+            controller.allowance.rate = Rate::from_mbps(1);
         }
-        let mut net = Net::one(&config, law);
+        let mut net = Net::one(&config, controller);
         script(&mut net, path);
         for _ in 0..4000 {
             net.run(net.now + Duration::from_secs(1));
@@ -96,7 +96,7 @@ proptest! {
         }
     }
 
-    /// The law gets at most one loss event per window.
+    /// The controller gets at most one loss event per window.
     #[test]
     fn episodes_are_a_round_apart(path in path(), sack in any::<bool>()) {
         let mut net = Net::one(&Config { sack, undo: false, ..plain() }, Halving::avoiding(10.0));
@@ -130,9 +130,9 @@ fn a_retransmission_of_which_a_part_has_arrived_is_not_lost() {
         demand: Demand::Finite(Bytes::new(58_001)),
         ..plain()
     };
-    let mut law = Fixed::window(36);
-    law.allowance.rate = Rate::from_mbps(1);
-    let mut net = Net::one(&config, law);
+    let mut controller = Fixed::window(36);
+    controller.allowance.rate = Rate::from_mbps(1);
+    let mut net = Net::one(&config, controller);
     let data = vec![
         50, 30, 30, 50, 30, 30, 30, 30, 30, 50, 50, 50, 50, 30, 0, 30, 50, 30, 30, 30, 50, 50, 30, 50, 30,
         30, 31, 50, 50, 30, 50, 50, 50, 30, 30, 50, 30, 50, 50, 30, 50, 50, 50, 30, 30, 30, 50, 46, 30, 50,

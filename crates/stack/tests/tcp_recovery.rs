@@ -20,11 +20,11 @@ fn a_window_is_sent_at_once_and_each_acknowledgement_releases_a_segment() {
     assert_eq!(net.sent_between(0, 1), [0, 1, 2, 3]);
     assert_eq!(net.sent_between(1, 101), [4, 5, 6, 7]);
     assert_eq!(net.sent_between(101, 210), [8, 9, 10, 11]);
-    let law = net.flows[0].sender.controller();
-    assert_eq!(law.acks[0].rtt, Some(Duration::from_millis(100)));
-    assert_eq!(law.acks[0].in_flight, Bytes::new(4 * SEGMENT));
+    let controller = net.flows[0].sender.controller();
+    assert_eq!(controller.acks[0].rtt, Some(Duration::from_millis(100)));
+    assert_eq!(controller.acks[0].in_flight, Bytes::new(4 * SEGMENT));
     // the first acknowledgement of each round ends the one before
-    let ends: Vec<bool> = law.acks.iter().map(|ack| ack.round_ended).collect();
+    let ends: Vec<bool> = controller.acks.iter().map(|ack| ack.round_ended).collect();
     assert_eq!(ends, [true, false, false, false, true, false, false, false]);
 }
 
@@ -36,12 +36,12 @@ fn the_third_duplicate_acknowledgement_retransmits_the_missing_segment() {
     net.drop_once(&[3]);
     net.run_ms(150);
     assert_eq!(net.sent_between(1, 150), [10, 11, 12, 13, 14, 3, 15, 16, 17, 18]);
-    let law = net.flows[0].sender.controller();
-    assert_eq!(law.events.len(), 1);
-    assert_eq!(law.events[0].cause, Cause::Loss);
-    assert!(law.events[0].first);
+    let controller = net.flows[0].sender.controller();
+    assert_eq!(controller.events.len(), 1);
+    assert_eq!(controller.events[0].cause, Cause::Loss);
+    assert!(controller.events[0].first);
     // segments of limited transmit are not counted
-    assert_eq!(law.events[0].in_flight, Bytes::new(10 * SEGMENT));
+    assert_eq!(controller.events[0].in_flight, Bytes::new(10 * SEGMENT));
     assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
 }
 
@@ -208,7 +208,7 @@ fn without_fast_recovery_outstanding_data_are_retransmitted_from_the_missing_seg
     assert_eq!(again(true), [0, 3]);
 }
 
-/// RFC 3522, RFC 4015: the delay of the path rises once, nothing is lost. The law is informed, and only one segment was retransmitted.
+/// RFC 3522, RFC 4015: the delay of the path rises once, nothing is lost. The controller is informed, and only one segment was retransmitted.
 #[test]
 fn a_spurious_timeout_is_detected_and_sending_resumes() {
     let late = |undo| {

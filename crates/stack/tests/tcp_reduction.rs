@@ -106,7 +106,7 @@ fn at_the_end_the_window_is_the_threshold() {
     }
 }
 
-/// A law without a threshold controls the data in flight itself, and is not affected.
+/// A controller without a threshold controls the data in flight itself, and is not affected.
 #[test]
 fn controllers_without_a_threshold_have_no_proportional_reduction() {
     let run = |reduction| {

@@ -39,7 +39,7 @@ fn one_arrival_above_a_loss_detects_it_after_a_quarter_of_a_round_trip() {
     net.run(Time::ZERO + Duration::from_secs(2));
     assert_eq!(again(&net), [(1, ms(125))]);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
-    assert_eq!(net.flows[0].sender.controller().window, 2.0, "the law is told");
+    assert_eq!(net.flows[0].sender.controller().window, 2.0, "the controller is told");
 
     let counting = Config { loss_detection: LossDetection::Count, ..finite(3, timed(false)) };
     let mut net = Net::one(&counting, Halving::new(10.0));
@@ -103,10 +103,10 @@ fn a_tail_loss_probe_detects_a_lost_tail() {
     assert_eq!(net.flows[0].received.goodput_bytes, 10 * SEGMENT);
     let sent: Vec<_> = again(&net).iter().map(|sent| sent.0).collect();
     assert_eq!(sent, [9, 7, 8]);
-    assert_eq!(net.flows[0].sender.controller().window, 2.0, "the law is told");
+    assert_eq!(net.flows[0].sender.controller().window, 2.0, "the controller is told");
 }
 
-/// RFC 8985 §7.4: if the probe repairs the only loss, the law is informed of it.
+/// RFC 8985 §7.4: if the probe repairs the only loss, the controller is informed of it.
 #[test]
 fn a_probe_that_repairs_a_loss_is_a_congestion_event() {
     let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));

@@ -64,7 +64,7 @@ pub const MAX_MESSAGE_BYTES: usize = 1024;
 /// The content of the packets of a paced scheme.
 pub trait Payload: Send {
     /// Writes the content of packet `seq` into `room`. Returns its length; zero for none, in which case the packet still leaves, because
-    /// the law counts on it.
+    /// the algorithm counts on it.
     fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize;
 
     /// When there is content; the session sends nothing before. Only content from a program or with a clock delays packets.

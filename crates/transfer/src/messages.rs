@@ -29,7 +29,7 @@ pub(crate) enum Content<'a> {
         /// The piece.
         bytes: &'a [u8],
     },
-    /// Nothing: the law wanted a packet to leave.
+    /// Nothing: the controller wanted a packet to leave.
     Nothing,
 }
 

@@ -45,7 +45,7 @@ impl Rate {
         self.0
     }
 
-    /// bit/s, for laws and tables.
+    /// bit/s, for controllers and tables.
     pub fn as_bps_f64(self) -> f64 {
         self.0 as f64
     }

@@ -1,6 +1,6 @@
 //! The app: after a signal, the destination with the largest share of the load moves to the node's other port with the lowest load.
 
-use contract::{AppCx, Count, MILLION, Order, PortId, Traffic, Wants};
+use contract::{AppCx, Command, Count, MILLION, PortId, Traffic, Wants};
 use units::Time;
 
 use super::Params;
@@ -9,7 +9,7 @@ use super::Params;
 #[derive(Clone, Debug)]
 pub struct App {
     params: Params,
-    /// No order before this.
+    /// No command before this.
     settled: Time,
 }
 
@@ -25,7 +25,7 @@ impl contract::App for App {
         Wants { signal_above: Some((self.params.threshold * f64::from(MILLION)) as u32) }
     }
 
-    // the application plane decides, the controller's orders reach the devices                [RFC7426 §3.1]
+    // the application plane decides, the controller's commands reach the devices                [RFC7426 §3.1]
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         let now = cx.now();
         let (net, cache) = (cx.net(), cx.cache());
@@ -48,7 +48,7 @@ impl contract::App for App {
         if other < seen.status.load {
             self.settled = now + self.params.min_move_interval;
             cx.count(Count::Reroutes, 1);
-            cx.order(here.from, Order::Route { to, via });
+            cx.command(here.from, Command::Route { to, via });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One test per claim of the paper, named after it, with the section.
 
-use contract::{Net, NodeId, Order, PortId, Share, Traffic};
+use contract::{Command, Net, NodeId, PortId, Share, Traffic};
 use units::Duration;
 
 use super::{App, Params};
@@ -27,7 +27,7 @@ fn the_heaviest_destination_of_a_congested_port_takes_the_idlest_other_port() {
     let mut desk = desk();
     desk.status(0, 1.0, 50, &[share(3, 700_000), share(1, 300_000)]);
     desk.status(4, 0.2, 0, &[]);
-    assert_eq!(desk.signal(0), [(NodeId(0), Order::Route { to: NodeId(3), via: PortId(4) })]);
+    assert_eq!(desk.signal(0), [(NodeId(0), Command::Route { to: NodeId(3), via: PortId(4) })]);
 }
 
 #[test]
@@ -40,14 +40,14 @@ fn nothing_moves_to_a_port_with_more_load_or_one_that_is_not_known() {
 }
 
 #[test]
-fn after_an_order_nothing_else_is_ordered_until_loads_tell_of_it() {
+fn after_an_command_nothing_else_is_ordered_until_loads_tell_of_it() {
     let mut desk = desk();
-    let mut orders = 0;
+    let mut commands = 0;
     for _ in 0..4 {
         desk.status(0, 1.0, 50, &[share(3, 700_000)]);
         desk.status(4, 0.2, 0, &[]);
-        orders += desk.signal(0).len();
+        commands += desk.signal(0).len();
         desk.now += Duration::from_millis(600);
     }
-    assert_eq!(orders, 1);
+    assert_eq!(commands, 1);
 }

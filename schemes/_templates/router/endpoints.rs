@@ -1,13 +1,14 @@
 //! The two ends of the stream: the source sets the rate by the notifications of routers; receivers send nothing.
 
 use contract::{
-    Allowance, Arrival, Count, Cx, Feedback, Label, ReceiverCx, ReceiverLaw, SenderLaw, Sending, Setup,
+    Allowance, Arrival, Count, Cx, Feedback, Label, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
+    Setup,
 };
 use units::{Rate, Time};
 
 use super::{Params, mark};
 
-/// The source's law.
+/// The source's algorithm.
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Params,
@@ -21,7 +22,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// The law, with its parameters.
+    /// The algorithm, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         Self {
             params: params.clone(),
@@ -34,7 +35,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         if feedback.label != Label([self.mark, 0, 0, 0]) {
             cx.count(Count::Ignored, 1);
@@ -77,10 +78,10 @@ impl SenderLaw for Sender {
     }
 }
 
-/// The receiver's law, which sends nothing.
+/// The receiver's algorithm, which sends nothing.
 #[derive(Clone, Debug)]
 pub struct Receiver;
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
 }

@@ -1,11 +1,11 @@
 //! The part in a router: it observes the queue that a group's packet is about to join, and notifies the source.
 
-use contract::{GroupId, Header, Label, Packet, PortView, RouterCx, RouterLaw, TransitCx};
+use contract::{GroupId, Header, Label, Packet, PortView, RouterAlgorithm, RouterCx, TransitCx};
 use units::Time;
 
 use super::{Params, mark};
 
-/// The router's law.
+/// The router's algorithm.
 #[derive(Clone, Debug)]
 pub struct Router {
     mark: u64,
@@ -16,13 +16,13 @@ pub struct Router {
 }
 
 impl Router {
-    /// The law, with its parameters.
+    /// The algorithm, with its parameters.
     pub fn new(params: &Params) -> Self {
         Self { mark: mark(params), threshold: params.threshold, pending: Vec::new(), found_at: Time::NEVER }
     }
 }
 
-impl RouterLaw for Router {
+impl RouterAlgorithm for Router {
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
         if !matches!(packet.header, Header::Stream(_)) || packet.label.0[0] != self.mark {
             return;

@@ -1,13 +1,13 @@
 //! One test per claim of the paper, named after it, with the section.
 
 use contract::{
-    EndpointId, FeedbackTarget, GroupId, Header, Label, Packet, PortId, SenderLaw, Setup, StreamHeader,
+    EndpointId, FeedbackTarget, GroupId, Header, Label, Packet, PortId, SenderAlgorithm, Setup, StreamHeader,
 };
 use units::{Bytes, Time};
 
 use super::{Params, mark, router, sender};
 use crate::shared::router_testing::{Node, packet};
-use crate::shared::stream_testing::{LawBench, PACKET, ms, near};
+use crate::shared::stream_testing::{PACKET, StreamBench, ms, near};
 
 const SETUP: Setup = Setup { segment: PACKET, header: Bytes::ZERO, initial_window: Bytes::ZERO };
 const PORT: PortId = PortId(1);
@@ -22,11 +22,11 @@ fn data(label: u64) -> Packet {
 #[test]
 fn a_router_notifies_the_source_of_a_group_whose_packet_meets_a_half_full_queue() {
     let (mut node, params) = (Node::new(2), Params::default());
-    let mut law = router(&params, &SETUP);
-    node.enqueue(&mut law, &data(mark(&params)), PORT, 24);
-    assert!(node.run(&mut law, ms(1)).is_empty());
-    node.enqueue(&mut law, &data(mark(&params)), PORT, 25);
-    let sent = node.run(&mut law, ms(2));
+    let mut algorithm = router(&params, &SETUP);
+    node.enqueue(&mut algorithm, &data(mark(&params)), PORT, 24);
+    assert!(node.run(&mut algorithm, ms(1)).is_empty());
+    node.enqueue(&mut algorithm, &data(mark(&params)), PORT, 25);
+    let sent = node.run(&mut algorithm, ms(2));
     assert_eq!(sent.len(), 1);
     let (at, message) = sent[0];
     assert_eq!((at, message.group, message.target), (ms(1), GroupId(5), FeedbackTarget::Source));
@@ -36,21 +36,21 @@ fn a_router_notifies_the_source_of_a_group_whose_packet_meets_a_half_full_queue(
 #[test]
 fn packets_of_other_schemes_are_left_alone() {
     let mut node = Node::new(2);
-    let mut law = router(&Params::default(), &SETUP);
-    node.enqueue(&mut law, &data(1), PORT, 50);
-    assert!(node.run(&mut law, ms(1)).is_empty());
+    let mut algorithm = router(&Params::default(), &SETUP);
+    node.enqueue(&mut algorithm, &data(1), PORT, 50);
+    assert!(node.run(&mut algorithm, ms(1)).is_empty());
 }
 
 /// [CJ89 §3]: a packet of 8000 bits per 0.2 s is 40 kbit/s; a notification leaves a half, once per interval.
 #[test]
 fn the_source_adds_a_packet_per_interval_and_keeps_a_half_when_notified() {
-    let (mut end, params) = (LawBench::new(EndpointId(0)), Params::default());
-    let mut law = sender(&params, &SETUP);
-    end.cx(|cx| law.on_start(cx));
-    end.run(&mut law, ms(200));
-    near(law.allowance().rate.as_bps_f64(), 140_000.0);
+    let (mut end, params) = (StreamBench::new(EndpointId(0)), Params::default());
+    let mut algorithm = sender(&params, &SETUP);
+    end.cx(|cx| algorithm.on_start(cx));
+    end.run(&mut algorithm, ms(200));
+    near(algorithm.allowance().rate.as_bps_f64(), 140_000.0);
     for label in [mark(&params), mark(&params), 1] {
-        end.tell(&mut law, EndpointId(9), Time::ZERO, Label([label, 0, 0, 0]));
+        end.tell(&mut algorithm, EndpointId(9), Time::ZERO, Label([label, 0, 0, 0]));
     }
-    near(law.allowance().rate.as_bps_f64(), 70_000.0);
+    near(algorithm.allowance().rate.as_bps_f64(), 70_000.0);
 }

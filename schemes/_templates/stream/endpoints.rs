@@ -1,13 +1,14 @@
 //! The two ends of the stream: the receiver reports losses, the source sets the rate.
 
 use contract::{
-    Allowance, Arrival, Count, Cx, Feedback, Gap, Label, ReceiverCx, ReceiverLaw, SenderLaw, Setup,
+    Allowance, Arrival, Count, Cx, Feedback, Gap, Label, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm,
+    Setup,
 };
 use units::{Rate, Time};
 
 use super::Params;
 
-/// The source's law.
+/// The source's algorithm.
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Params,
@@ -20,7 +21,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// The law, with its parameters.
+    /// The algorithm, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         Self {
             params: params.clone(),
@@ -32,7 +33,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let Label([lost, 0, 0, 0]) = feedback.label else {
             cx.count(Count::Ignored, 1);
@@ -71,11 +72,11 @@ impl SenderLaw for Sender {
     }
 }
 
-/// The receiver's law: it reports every gap.
+/// The receiver's algorithm: it reports every gap.
 #[derive(Clone, Debug)]
 pub struct Receiver;
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
 
     fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {

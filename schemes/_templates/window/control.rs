@@ -1,24 +1,24 @@
-//! The window law: growth in congestion avoidance, and the reduction after a loss.
+//! The window update: growth in congestion avoidance, and the reduction after a loss.
 
-use contract::{Ack, Cut, Cx, WindowLaw};
+use contract::{Ack, Cut, Cx, WindowUpdate};
 use units::Segments;
 
 use super::Params;
 
-/// The state of the law.
+/// The state of the controller.
 #[derive(Clone, Debug)]
 pub struct Template {
     beta: f64,
 }
 
 impl Template {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params) -> Self {
         Self { beta: params.beta }
     }
 }
 
-impl WindowLaw for Template {
+impl WindowUpdate for Template {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, _ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         // cwnd += SMSS·SMSS/cwnd                                                    [RFC5681 §3.1, eq. 3]

@@ -1,6 +1,6 @@
 //! ASMP at a receiver: computes the rate of TCP on its path, and reports it at random intervals.
 
-use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::headers::{BYE, DataHeader, Echo, Report};
@@ -104,7 +104,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let Some(header) = DataHeader::decode(data.label) else {
             cx.count(Count::Ignored, 1);

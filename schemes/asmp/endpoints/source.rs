@@ -1,6 +1,6 @@
 //! ASMP at the source: follows the lowest reported rate, smoothly.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Duration, Rate, Time};
 
 use super::headers::{BYE, DataHeader, Echo, Report};
@@ -36,7 +36,7 @@ struct Heard {
 impl Sender {
     /// A source.
     pub(crate) fn new(params: &Params) -> Self {
-        let mut law = Self {
+        let mut algorithm = Self {
             rate: 0.0,
             heard: Vec::new(),
             turn: 0,
@@ -45,8 +45,8 @@ impl Sender {
             calm_since: Time::NEVER,
             params: Box::new(params.clone()),
         };
-        law.set_rate(params.initial_rate.as_bps_f64());
-        law
+        algorithm.set_rate(params.initial_rate.as_bps_f64());
+        algorithm
     }
 
     /// Number of active receivers.
@@ -100,7 +100,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         if feedback.label == BYE {

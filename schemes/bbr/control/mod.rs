@@ -66,7 +66,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// The law, with its parameters.
+    /// The controller, with its parameters.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let segment = setup.segment.as_f64();
         let initial = setup.initial_window.as_f64().max(segment);

@@ -1,6 +1,6 @@
 //! CVIHIS at the receiver: the area of the present delay, and the resulting command. It answers every packet.
 
-use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Duration, Time};
 
 use super::delays::Delays;
@@ -65,7 +65,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
         self.delays.on_loss();
         self.lost = true;

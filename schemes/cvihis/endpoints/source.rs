@@ -1,6 +1,6 @@
 //! CVIHIS at the source: executes numbered commands, one step per √RTT. It has no one-way delays.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::headers::{Answer, Command, DataHeader};
@@ -34,7 +34,7 @@ impl Sender {
     /// A source of packets of size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         let step = if params.adapt_by == Unit::Bytes { params.step_size } else { packet };
-        let mut law = Self {
+        let mut algorithm = Self {
             mode: params.mode,
             packet_bits: packet.as_f64() * 8.0,
             step_bits: step.as_f64() * 8.0,
@@ -49,8 +49,8 @@ impl Sender {
             silent_at: Time::NEVER,
             params: Box::new(params.clone()),
         };
-        law.set_rate(law.rate);
-        law
+        algorithm.set_rate(algorithm.rate);
+        algorithm
     }
 
     fn rtt_s(&self) -> f64 {
@@ -132,7 +132,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let fitting = |it: &Answer| (self.started_at..=now).contains(&it.echo);

@@ -6,15 +6,15 @@ use units::{Bytes, Duration, Time};
 
 use super::endpoints::{Answer, DataHeader, Receiver};
 use super::{Mode, Params};
-use crate::shared::stream_testing::{LawBench, PACKET, ms};
+use crate::shared::stream_testing::{PACKET, StreamBench, ms};
 
 const SOURCE: EndpointId = EndpointId(1);
 const VIEWER: EndpointId = EndpointId(2);
 
 /// A receiver that is given packets by their delay, one packet per second, and what it answers.
 struct Path {
-    end: LawBench,
-    law: Receiver,
+    end: StreamBench,
+    algorithm: Receiver,
     seq: u64,
     mode: Mode,
     rtt_min: Option<Duration>,
@@ -27,8 +27,8 @@ struct Path {
 impl Path {
     fn new(params: &Params) -> Self {
         Self {
-            end: LawBench::new(VIEWER),
-            law: Receiver::new(params),
+            end: StreamBench::new(VIEWER),
+            algorithm: Receiver::new(params),
             seq: 0,
             mode: params.mode,
             rtt_min: Some(Duration::from_millis(40)),
@@ -56,8 +56,8 @@ impl Path {
         self.end.now = self.sent_at + self.ahead + Duration::from_secs_f64(delay_ms / 1e3);
         let data = self.data();
         self.seq += 1;
-        let law = &mut self.law;
-        let said = self.end.listen(|cx| contract::ReceiverLaw::on_data(law, &data, cx));
+        let algorithm = &mut self.algorithm;
+        let said = self.end.listen(|cx| contract::ReceiverAlgorithm::on_data(algorithm, &data, cx));
         let [answer] = said.as_slice() else { panic!("one answer for each packet, not {said:?}") };
         let answer = Answer::decode(answer.label).expect("an answer");
         assert_eq!(answer.echo, data.sent_at);
@@ -68,8 +68,8 @@ impl Path {
     fn after_loss(&mut self, delay_ms: f64) -> u64 {
         self.seq += 1;
         let gap = Gap { first_missing: self.seq - 1, packets: 1, before: self.data() };
-        let law = &mut self.law;
-        self.end.listen(|cx| contract::ReceiverLaw::on_loss(law, &gap, cx));
+        let algorithm = &mut self.algorithm;
+        self.end.listen(|cx| contract::ReceiverAlgorithm::on_loss(algorithm, &gap, cx));
         self.packet(delay_ms)
     }
 

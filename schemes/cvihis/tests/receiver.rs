@@ -1,4 +1,4 @@
-use contract::{Count, ParamTable, ReceiverLaw, SenderLaw, Sending};
+use contract::{Count, ParamTable, ReceiverAlgorithm, SenderAlgorithm, Sending};
 use proptest::prelude::*;
 
 use super::*;
@@ -226,8 +226,8 @@ fn the_mode_is_what_data_say_and_the_way_back_forgets_the_push() {
 #[test]
 fn a_receiver_that_joins_again_begins_anew() {
     let mut path = space(&real_time(), 50.0);
-    let law = &mut path.law;
-    path.end.listen(|cx| law.on_start(cx));
+    let algorithm = &mut path.algorithm;
+    path.end.listen(|cx| algorithm.on_start(cx));
     assert_eq!(path.packet(80.0), 4, "no scale");
     near(path.probed("min_delay"), 0.080);
 }
@@ -239,28 +239,28 @@ fn what_is_not_of_a_source_is_not_answered() {
     let mut path = Path::new(&background());
     let mut data = path.data();
     data.label = label([1, 2, 3, 4]);
-    let law = &mut path.law;
-    assert!(path.end.listen(|cx| law.on_data(&data, cx)).is_empty());
+    let algorithm = &mut path.algorithm;
+    assert!(path.end.listen(|cx| algorithm.on_data(&data, cx)).is_empty());
     assert_eq!(path.end.meter.count(Count::Ignored), 1);
 }
 
 /// What a source stamps is what a receiver reads.
 #[test]
 fn a_source_says_its_mode_and_its_round_trip_times() {
-    let mut end = LawBench::new(SOURCE);
-    let mut law = Sender::new(&real_time(), PACKET);
+    let mut end = StreamBench::new(SOURCE);
+    let mut algorithm = Sender::new(&real_time(), PACKET);
     let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
-    let read = |end: &mut LawBench, law: &mut Sender| {
-        DataHeader::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a header")
+    let read = |end: &mut StreamBench, algorithm: &mut Sender| {
+        DataHeader::decode(end.cx(|cx| algorithm.stamp(&sending, cx))).expect("a header")
     };
-    let first = read(&mut end, &mut law);
+    let first = read(&mut end, &mut algorithm);
     assert_eq!(first, DataHeader { mode: Mode::RealTime, rtt_min: None, srtt: Duration::from_millis(100) });
-    end.cx(|cx| law.on_start(cx));
+    end.cx(|cx| algorithm.on_start(cx));
     for (sent, now) in [(0, 80), (20, 60)] {
         end.now = ms(now);
-        end.tell(&mut law, VIEWER, ms(now - 20), label([0x4356_4943 << 32, ms(sent).as_nanos(), 0, 0]));
+        end.tell(&mut algorithm, VIEWER, ms(now - 20), label([0x4356_4943 << 32, ms(sent).as_nanos(), 0, 0]));
     }
-    let header = read(&mut end, &mut law);
+    let header = read(&mut end, &mut algorithm);
     assert_eq!(header.rtt_min, Some(Duration::from_millis(40)));
     // 80 + (40 − 80)/8
     assert_eq!(header.srtt, Duration::from_millis(75));
@@ -333,16 +333,16 @@ proptest! {
     /// Whatever comes, a receiver goes on.
     #[test]
     fn strange_times_break_nothing(times in prop::collection::vec((any::<u64>(), any::<u64>(), any::<bool>()), 1..40)) {
-        let (mut end, mut law) = (LawBench::new(VIEWER), Receiver::new(&real_time()));
+        let (mut end, mut algorithm) = (StreamBench::new(VIEWER), Receiver::new(&real_time()));
         let path = Path::new(&real_time());
         for (sent, now, lost) in times {
             end.now = Time::from_nanos(now);
             let data = Arrival { sent_at: Time::from_nanos(sent), ..path.data() };
             if lost {
                 let gap = Gap { first_missing: 0, packets: 1, before: data };
-                end.listen(|cx| law.on_loss(&gap, cx));
+                end.listen(|cx| algorithm.on_loss(&gap, cx));
             }
-            prop_assert_eq!(end.listen(|cx| law.on_data(&data, cx)).len(), 1);
+            prop_assert_eq!(end.listen(|cx| algorithm.on_data(&data, cx)).len(), 1);
         }
     }
 }

@@ -77,7 +77,7 @@ pub(crate) struct Filter {
     error: f64,
     /// var_v: variance of the measurement noise.
     noise: f64,
-    /// Intervals between departures of the last groups, in milliseconds. Boxed to keep laws small.
+    /// Intervals between departures of the last groups, in milliseconds. Boxed to keep controllers small.
     departures: Box<[f64; HISTORY]>,
     next: usize,
 }

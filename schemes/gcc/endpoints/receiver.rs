@@ -1,6 +1,6 @@
 //! GCC at the receiver: the delay-based controller, and counts of received and lost packets.
 
-use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Duration, Time};
 
 use super::arrival::{Filter, Groups};
@@ -68,7 +68,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_loss(&mut self, gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
         self.lost += gap.packets;
     }

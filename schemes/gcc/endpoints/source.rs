@@ -1,6 +1,6 @@
 //! GCC at the source: the loss-based controller, and the minimum of the two rates.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Duration, Rate, Time};
 
 use super::headers::{DataHeader, Report};
@@ -67,7 +67,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let fitting = |it: &Report| {

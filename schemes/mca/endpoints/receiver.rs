@@ -1,6 +1,6 @@
 //! MCA at a receiver: detects congestion, measures its rate, and sends indications unless the representative is slower.
 
-use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Bytes, Duration, Time};
 
 use super::accumulation::{Accumulation, Finding};
@@ -99,7 +99,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         self.note(data, cx.now());
         let Some(heard) = Announcement::decode(data.label) else { return };

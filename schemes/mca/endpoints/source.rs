@@ -1,6 +1,6 @@
 //! MCA at the source: one rate, controlled by the indications of one receiver.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::headers::{Announcement, Indication, Kind};
@@ -43,7 +43,7 @@ struct Representative {
 impl Sender {
     /// A source of packets of size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
-        let mut law = Self {
+        let mut algorithm = Self {
             packet_bits: packet.as_f64() * 8.0,
             rate: params.initial_rate.as_bps_f64(),
             srtt: params.initial_rtt.as_secs_f64(),
@@ -57,8 +57,8 @@ impl Sender {
             next_control: Time::ZERO,
             params: Box::new(params.clone()),
         };
-        law.set_rate(law.rate);
-        law
+        algorithm.set_rate(algorithm.rate);
+        algorithm
     }
 
     /// The present representative.
@@ -143,7 +143,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let Some(indication) =

@@ -1,6 +1,6 @@
 //! MIRCC in a forwarder, including those of consumers and producers: one rate per upstream link, computed at every tick.
 
-use contract::{Admission, Crossing, FaceId, FaceView, LinkCx, LinkLaw, NackReason, Packet, Return};
+use contract::{Admission, Crossing, FaceId, FaceView, LinkAlgorithm, LinkCx, NackReason, Packet, Return};
 use units::{Bytes, Rate, Time};
 
 use self::bucket::Bucket;
@@ -85,7 +85,7 @@ impl Link {
     }
 }
 
-impl LinkLaw for Link {
+impl LinkAlgorithm for Link {
     fn on_start(&mut self, cx: &mut dyn LinkCx) {
         let now = cx.now();
         for face in 0..cx.faces() {

@@ -10,7 +10,7 @@ pub(crate) struct LinkRate {
     excess_ewma: f64,
 }
 
-/// The constants of the law.
+/// The constants of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Constants {
     /// η.

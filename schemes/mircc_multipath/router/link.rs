@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Admission, Crossing, FaceId, FaceView, Header, LinkCx, LinkLaw, NameId, Packet, Return};
+use contract::{
+    Admission, Crossing, FaceId, FaceView, Header, LinkAlgorithm, LinkCx, NameId, Packet, Return,
+};
 use units::{Bytes, Rate, Time};
 
 use crate::mircc::router::bucket::Bucket;
@@ -129,7 +131,7 @@ impl Link {
     }
 }
 
-impl LinkLaw for Link {
+impl LinkAlgorithm for Link {
     fn on_start(&mut self, cx: &mut dyn LinkCx) {
         for face in 0..cx.faces() {
             let view = cx.face(FaceId(face));

@@ -1,6 +1,6 @@
 //! PerIfwithECN at a receiver: its answers give the source the round-trip time.
 
-use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, ReceiverAlgorithm, ReceiverCx};
 
 use crate::perif_ecn::headers::{Answer, DataHeader, FeedbackMessage};
 
@@ -18,7 +18,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     #[inline]
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let Some(header) = DataHeader::decode(data.label) else {

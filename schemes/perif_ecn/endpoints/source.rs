@@ -1,6 +1,6 @@
 //! PerIfwithECN at the source: increases the rate until a router suggests a lower one.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::perif_ecn::Params;
@@ -30,7 +30,7 @@ pub struct Sender {
 impl Sender {
     /// A source of packets of size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
-        let mut law = Self {
+        let mut algorithm = Self {
             mark: mark(params),
             packet_bits: packet.as_f64() * 8.0,
             rate: 0.0,
@@ -44,8 +44,8 @@ impl Sender {
             next_question: Time::NEVER,
             params: Box::new(params.clone()),
         };
-        law.set_rate(params.initial_rate.as_bps_f64());
-        law
+        algorithm.set_rate(params.initial_rate.as_bps_f64());
+        algorithm
     }
 
     fn set_rate(&mut self, rate: f64) {
@@ -104,7 +104,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let earliest = self.started_at.max(now - self.params.max_age);

@@ -1,6 +1,6 @@
 //! PGMCC at a receiver: measures losses, acknowledges while it is the acker, and otherwise reports losses only.
 
-use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::Time;
 
 use super::headers::{AckerField, DataHeader, PacketRange, ReceiverReport, ReportKind};
@@ -68,7 +68,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         self.loss.arrived();
         cx.probe("loss_rate", f64::from(self.loss.reported()) / 65536.0);

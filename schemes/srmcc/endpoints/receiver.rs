@@ -1,6 +1,6 @@
 //! SRMCC at a receiver: sends once per cycle the capacity of its access link and the age of the data.
 
-use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, ReceiverAlgorithm, ReceiverCx};
 use units::{Rate, Time};
 
 use crate::srmcc::headers::{Header, Mcc};
@@ -46,7 +46,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let Some(header) = Header::decode(data.label) else { return cx.count(Count::Ignored, 1) };
         let first = self.newest.is_none();

@@ -1,6 +1,6 @@
 //! SRMCC at the source: one rate, adapted once per cycle from the measurements of the routers of the tree.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Duration, Rate, Time};
 
 use crate::srmcc::adaptation::{Adaptation, Known};
@@ -44,7 +44,7 @@ struct Child {
 
 impl Sender {
     pub(crate) fn new(params: &Params) -> Self {
-        let mut law = Self {
+        let mut algorithm = Self {
             adaptation: Adaptation::new(params),
             rate: params.initial_rate.as_bps_f64(),
             srtt: params.initial_rtt.as_secs_f64(),
@@ -59,8 +59,8 @@ impl Sender {
             misses: 0,
             params: Box::new(params.clone()),
         };
-        law.set_rate(law.rate);
-        law
+        algorithm.set_rate(algorithm.rate);
+        algorithm
     }
 
     /// T_adapt: time between two adaptations.
@@ -158,7 +158,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let Some(mcc) = Mcc::decode(feedback.label).filter(|mcc| !self.doubts(mcc, now)) else {

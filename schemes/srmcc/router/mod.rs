@@ -5,7 +5,7 @@ mod queues;
 mod table;
 
 use contract::{
-    Branch, Count, Entry, GroupId, Header, Packet, PortView, Report, RouterCx, RouterLaw, TransitCx,
+    Branch, Count, Entry, GroupId, Header, Packet, PortView, Report, RouterAlgorithm, RouterCx, TransitCx,
 };
 use units::{Bytes, Rate, Time};
 
@@ -56,7 +56,7 @@ impl Router {
     }
 }
 
-impl RouterLaw for Router {
+impl RouterAlgorithm for Router {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         match packet.header {

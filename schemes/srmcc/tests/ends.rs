@@ -1,18 +1,20 @@
 //! The source and the receiver.
 
-use contract::{Arrival, Count, EndpointId, FeedbackTarget, Note, ReceiverLaw, SenderLaw, Sending};
+use contract::{
+    Arrival, Count, EndpointId, FeedbackTarget, Note, ReceiverAlgorithm, SenderAlgorithm, Sending,
+};
 use proptest::prelude::*;
 
 use super::super::headers::{Header, cycle};
 use super::*;
-use crate::shared::stream_testing::{LawBench, PACKET};
+use crate::shared::stream_testing::{PACKET, StreamBench};
 
-/// Gives a source's law a word of `from`.
-fn tell(end: &mut LawBench, law: &mut Sender, from: EndpointId, label: Label) {
-    end.tell(law, from, end.now, label);
+/// Gives a source's algorithm a word of `from`.
+fn tell(end: &mut StreamBench, algorithm: &mut Sender, from: EndpointId, label: Label) {
+    end.tell(algorithm, from, end.now, label);
 }
 
-fn notes(end: &LawBench, name: &str) -> Vec<Note> {
+fn notes(end: &StreamBench, name: &str) -> Vec<Note> {
     end.out.notes.pending.iter().filter(|note| note.name == name).copied().collect()
 }
 
@@ -21,22 +23,22 @@ const OTHER: EndpointId = EndpointId(3);
 const FAIR: Rate = Rate::from_kbps(1667);
 
 /// A source that started at time zero, and was told that the network is empty at 350 ms by a word that took 100 ms.
-fn source(params: &Params) -> (LawBench, Sender) {
-    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Sender::new(params));
-    end.cx(|cx| law.on_start(cx));
+fn source(params: &Params) -> (StreamBench, Sender) {
+    let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Sender::new(params));
+    end.cx(|cx| algorithm.on_start(cx));
     end.now = ms(350);
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, ROOT, label);
-    (end, law)
+    tell(&mut end, &mut algorithm, ROOT, label);
+    (end, algorithm)
 }
 
-fn kbps(law: &Sender) -> f64 {
-    law.allowance().rate.as_bps_f64() / 1e3
+fn kbps(algorithm: &Sender) -> f64 {
+    algorithm.allowance().rate.as_bps_f64() / 1e3
 }
 
-fn header(end: &mut LawBench, law: &mut Sender) -> Header {
+fn header(end: &mut StreamBench, algorithm: &mut Sender) -> Header {
     let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
-    Header::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a header")
+    Header::decode(end.cx(|cx| algorithm.stamp(&sending, cx))).expect("a header")
 }
 
 // ---- source ----
@@ -44,17 +46,17 @@ fn header(end: &mut LawBench, law: &mut Sender) -> Header {
 /// §3.2, §4.2.1, and a cycle of four round-trip times (Table 1).
 #[test]
 fn the_source_starts_at_the_initial_rate_and_doubles_once_a_cycle() {
-    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Sender::new(&Params::default()));
-    end.cx(|cx| law.on_start(cx));
-    assert_eq!((kbps(&law), law.wake()), (50.0, ms(400)));
-    assert_eq!(header(&mut end, &mut law), Header { round: 0, t_adapt: Duration::from_millis(400) });
+    let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Sender::new(&Params::default()));
+    end.cx(|cx| algorithm.on_start(cx));
+    assert_eq!((kbps(&algorithm), algorithm.wake()), (50.0, ms(400)));
+    assert_eq!(header(&mut end, &mut algorithm), Header { round: 0, t_adapt: Duration::from_millis(400) });
     for cycle in 1..=5u32 {
         end.now = ms(390 * u64::from(cycle));
         let label = mcc(end.now, 100, cycle - 1, 0.0, 0.0, FAIR);
-        tell(&mut end, &mut law, ROOT, label);
-        assert_eq!(kbps(&law), 50.0 * f64::from(1 << cycle));
-        assert_eq!(header(&mut end, &mut law).round, cycle);
-        assert_eq!(law.wake(), end.now + Duration::from_millis(400));
+        tell(&mut end, &mut algorithm, ROOT, label);
+        assert_eq!(kbps(&algorithm), 50.0 * f64::from(1 << cycle));
+        assert_eq!(header(&mut end, &mut algorithm).round, cycle);
+        assert_eq!(algorithm.wake(), end.now + Duration::from_millis(400));
     }
     assert_eq!(notes(&end, "adapted").len(), 5);
 }
@@ -62,133 +64,134 @@ fn the_source_starts_at_the_initial_rate_and_doubles_once_a_cycle() {
 /// At 0.9 of a cycle the last child's word is enough; where one is awaited, the end of the cycle.
 #[test]
 fn a_word_that_comes_early_is_applied_at_nine_tenths_of_the_cycle() {
-    let (mut end, mut law) = source(&Params::default());
-    assert_eq!((kbps(&law), law.wake()), (50.0, ms(360)));
-    end.run(&mut law, ms(360));
-    assert_eq!((kbps(&law), law.wake()), (100.0, ms(760)));
+    let (mut end, mut algorithm) = source(&Params::default());
+    assert_eq!((kbps(&algorithm), algorithm.wake()), (50.0, ms(360)));
+    end.run(&mut algorithm, ms(360));
+    assert_eq!((kbps(&algorithm), algorithm.wake()), (100.0, ms(760)));
     // words that come 10 ms after an adaptation are held, and less so in each cycle
     let mut held = Vec::new();
     for cycle in 0..12u64 {
-        end.run(&mut law, ms(370 + 400 * cycle));
+        end.run(&mut algorithm, ms(370 + 400 * cycle));
         let label = mcc(end.now, 100, 1, 0.375, 0.375, FAIR);
-        tell(&mut end, &mut law, ROOT, label);
-        held.push((law.wake() - end.now).as_nanos() / 1_000_000);
+        tell(&mut end, &mut algorithm, ROOT, label);
+        held.push((algorithm.wake() - end.now).as_nanos() / 1_000_000);
     }
     assert_eq!(held, [350, 310, 270, 230, 190, 150, 110, 70, 30, 400, 400, 400]);
 
     // another one that is silent
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, OTHER, label);
-    end.run(&mut law, ms(360));
-    end.run(&mut law, ms(700));
+    tell(&mut end, &mut algorithm, OTHER, label);
+    end.run(&mut algorithm, ms(360));
+    end.run(&mut algorithm, ms(700));
     let label = mcc(end.now, 100, 1, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, ROOT, label);
-    assert_eq!((kbps(&law), law.wake()), (100.0, ms(760)));
+    tell(&mut end, &mut algorithm, ROOT, label);
+    assert_eq!((kbps(&algorithm), algorithm.wake()), (100.0, ms(760)));
 }
 
 /// A word that comes a little after the end of its cycle does not wait for the end of the next.
 #[test]
 fn a_word_that_comes_late_is_applied_at_once() {
-    let (mut end, mut law) = source(&Params::default());
-    assert_eq!(kbps(&law), 50.0);
-    end.run(&mut law, ms(400));
-    assert_eq!(kbps(&law), 100.0);
-    end.run(&mut law, ms(801));
-    assert_eq!(kbps(&law), 100.0);
+    let (mut end, mut algorithm) = source(&Params::default());
+    assert_eq!(kbps(&algorithm), 50.0);
+    end.run(&mut algorithm, ms(400));
+    assert_eq!(kbps(&algorithm), 100.0);
+    end.run(&mut algorithm, ms(801));
+    assert_eq!(kbps(&algorithm), 100.0);
     let label = mcc(end.now, 100, 1, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, ROOT, label);
-    assert_eq!(kbps(&law), 200.0);
+    tell(&mut end, &mut algorithm, ROOT, label);
+    assert_eq!(kbps(&algorithm), 200.0);
 }
 
 /// S000-06 at the source: the maximum, the minimum, the least of one cycle, and nothing of the one before.
 #[test]
 fn words_of_one_cycle_are_folded_and_applied_once() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, OTHER, label);
-    end.run(&mut law, ms(400));
-    assert_eq!(kbps(&law), 100.0);
+    tell(&mut end, &mut algorithm, OTHER, label);
+    end.run(&mut algorithm, ms(400));
+    assert_eq!(kbps(&algorithm), 100.0);
     // both are known now
     end.now = ms(770);
     let labels =
         [mcc(end.now, 100, 1, 0.75, 0.5, FAIR), mcc(end.now, 100, 1, 0.25, 0.0, Rate::from_kbps(60))];
-    tell(&mut end, &mut law, ROOT, labels[0]);
-    assert_eq!(kbps(&law), 100.0, "the other is awaited");
-    tell(&mut end, &mut law, OTHER, labels[1]);
+    tell(&mut end, &mut algorithm, ROOT, labels[0]);
+    assert_eq!(kbps(&algorithm), 100.0, "the other is awaited");
+    tell(&mut end, &mut algorithm, OTHER, labels[1]);
     // 50 + 0.15·(200 − 50)
-    assert_eq!(kbps(&law), 72.5);
+    assert_eq!(kbps(&algorithm), 72.5);
     let last = |name: &str| notes(&end, name).last().expect("it was recorded").value;
     assert_eq!([last("o_max"), last("o_min"), last("fair_rate"), last("state")], [0.75, 0.0, 60e3, 3.0]);
     // what was folded is gone
     end.now = ms(1150);
     for endpoint in [ROOT, OTHER] {
         let label = mcc(end.now, 100, 2, 0.375, 0.375, FAIR);
-        tell(&mut end, &mut law, endpoint, label);
+        tell(&mut end, &mut algorithm, endpoint, label);
     }
-    assert_eq!(kbps(&law), 73.633);
+    assert_eq!(kbps(&algorithm), 73.633);
     assert_eq!(notes(&end, "adapted").len(), 3);
 }
 
 /// The slowest member's time, smoothed by an eighth; the cycle follows it.
 #[test]
 fn the_round_trip_time_is_the_greatest_of_a_cycle_smoothed() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 180, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, OTHER, label);
-    end.run(&mut law, ms(400));
+    tell(&mut end, &mut algorithm, OTHER, label);
+    end.run(&mut algorithm, ms(400));
     // 4·(100 + 80/8) ms
-    assert_eq!(law.t_adapt(), Duration::from_millis(440));
-    assert_eq!(header(&mut end, &mut law).t_adapt, Duration::from_millis(440));
+    assert_eq!(algorithm.t_adapt(), Duration::from_millis(440));
+    assert_eq!(header(&mut end, &mut algorithm).t_adapt, Duration::from_millis(440));
 
-    let (mut end, mut law) = source(&Params { rtt: Rtt::Static, ..Params::default() });
+    let (mut end, mut algorithm) = source(&Params { rtt: Rtt::Static, ..Params::default() });
     let label = mcc(end.now, 180, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, OTHER, label);
-    end.run(&mut law, ms(400));
-    assert_eq!(law.t_adapt(), Duration::from_millis(400));
+    tell(&mut end, &mut algorithm, OTHER, label);
+    end.run(&mut algorithm, ms(400));
+    assert_eq!(algorithm.t_adapt(), Duration::from_millis(400));
 }
 
 /// Our choice: silence may be congestion.
 #[test]
 fn three_cycles_of_silence_halve_the_rate_and_each_further_one_again() {
-    let (mut end, mut law) = source(&Params { initial_rate: Rate::from_kbps(1000), ..Params::default() });
-    end.run(&mut law, ms(400));
-    assert_eq!(kbps(&law), 2000.0);
-    end.run(&mut law, ms(1559));
-    assert_eq!(kbps(&law), 2000.0);
-    end.run(&mut law, ms(1560));
-    assert_eq!(kbps(&law), 1000.0);
-    end.run(&mut law, ms(1960));
-    assert_eq!(kbps(&law), 500.0);
+    let (mut end, mut algorithm) =
+        source(&Params { initial_rate: Rate::from_kbps(1000), ..Params::default() });
+    end.run(&mut algorithm, ms(400));
+    assert_eq!(kbps(&algorithm), 2000.0);
+    end.run(&mut algorithm, ms(1559));
+    assert_eq!(kbps(&algorithm), 2000.0);
+    end.run(&mut algorithm, ms(1560));
+    assert_eq!(kbps(&algorithm), 1000.0);
+    end.run(&mut algorithm, ms(1960));
+    assert_eq!(kbps(&algorithm), 500.0);
     // down to the minimum rate, from which it recovers at the next word
-    end.run(&mut law, ms(20_000));
-    assert_eq!(kbps(&law), 8.0);
-    let round = header(&mut end, &mut law).round;
+    end.run(&mut algorithm, ms(20_000));
+    assert_eq!(kbps(&algorithm), 8.0);
+    let round = header(&mut end, &mut algorithm).round;
     let label = mcc(end.now, 100, round, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, ROOT, label);
-    end.run(&mut law, ms(20_400));
-    assert_eq!(kbps(&law), 16.0);
+    tell(&mut end, &mut algorithm, ROOT, label);
+    end.run(&mut algorithm, ms(20_400));
+    assert_eq!(kbps(&algorithm), 16.0);
 }
 
 #[test]
 fn before_the_first_word_silence_says_nothing() {
-    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Sender::new(&Params::default()));
-    end.cx(|cx| law.on_start(cx));
-    end.run(&mut law, ms(60_000));
-    assert_eq!(kbps(&law), 50.0);
+    let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Sender::new(&Params::default()));
+    end.cx(|cx| algorithm.on_start(cx));
+    end.run(&mut algorithm, ms(60_000));
+    assert_eq!(kbps(&algorithm), 50.0);
 }
 
 #[test]
 fn a_child_that_went_silent_is_waited_for_no_longer() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, OTHER, label);
-    end.run(&mut law, ms(400));
+    tell(&mut end, &mut algorithm, OTHER, label);
+    end.run(&mut algorithm, ms(400));
     let mut adapted = Vec::new();
     for cycle in 1..=5u32 {
-        end.run(&mut law, ms(400 * u64::from(cycle) + 370));
+        end.run(&mut algorithm, ms(400 * u64::from(cycle) + 370));
         let label = mcc(end.now, 100, cycle, 0.375, 0.375, FAIR);
-        tell(&mut end, &mut law, ROOT, label);
+        tell(&mut end, &mut algorithm, ROOT, label);
         adapted.push(notes(&end, "adapted").last().expect("it adapts").at);
     }
     // until the adaptation that is 1.2 s after its last word the other is waited for to the end of the cycle
@@ -198,41 +201,41 @@ fn a_child_that_went_silent_is_waited_for_no_longer() {
 #[test]
 fn the_rate_keeps_between_its_limits() {
     let params = Params { max_rate: Rate::from_kbps(80), min_rate: Rate::from_kbps(60), ..Params::default() };
-    let (mut end, mut law) = source(&params);
-    assert_eq!(kbps(&law), 60.0);
-    end.run(&mut law, ms(400));
-    assert_eq!(kbps(&law), 80.0);
-    end.run(&mut law, ms(770));
+    let (mut end, mut algorithm) = source(&params);
+    assert_eq!(kbps(&algorithm), 60.0);
+    end.run(&mut algorithm, ms(400));
+    assert_eq!(kbps(&algorithm), 80.0);
+    end.run(&mut algorithm, ms(770));
     let label = mcc(end.now, 100, 1, 1.0, 1.0, Rate::from_kbps(10));
-    tell(&mut end, &mut law, ROOT, label);
-    assert_eq!(kbps(&law), 60.0);
+    tell(&mut end, &mut algorithm, ROOT, label);
+    assert_eq!(kbps(&algorithm), 60.0);
 }
 
 #[test]
 fn a_source_that_starts_again_knows_nothing_of_before() {
-    let (mut end, mut law) = source(&Params::default());
-    end.run(&mut law, ms(400));
-    end.cx(|cx| law.on_start(cx));
-    assert_eq!((kbps(&law), header(&mut end, &mut law).round), (50.0, 0));
+    let (mut end, mut algorithm) = source(&Params::default());
+    end.run(&mut algorithm, ms(400));
+    end.cx(|cx| algorithm.on_start(cx));
+    assert_eq!((kbps(&algorithm), header(&mut end, &mut algorithm).round), (50.0, 0));
     // a word about data of before
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
-    tell(&mut end, &mut law, ROOT, label);
+    tell(&mut end, &mut algorithm, ROOT, label);
     assert_eq!(end.meter.count(Count::Ignored), 1);
 }
 
 /// Words that nobody would write, and those that are too old, are counted and change nothing.
 #[test]
 fn the_source_ignores_what_is_malformed_or_stale() {
-    let (mut end, mut law) = source(&Params::default());
+    let (mut end, mut algorithm) = source(&Params::default());
     let mut heard = 0;
     for cycle in 1..=12u32 {
-        end.run(&mut law, ms(400 * u64::from(cycle) - 30));
-        heard = header(&mut end, &mut law).round;
+        end.run(&mut algorithm, ms(400 * u64::from(cycle) - 30));
+        heard = header(&mut end, &mut algorithm).round;
         let label = mcc(end.now, 100, heard, 0.0, 0.0, Rate::from_kbps(100));
-        tell(&mut end, &mut law, ROOT, label);
+        tell(&mut end, &mut algorithm, ROOT, label);
     }
-    end.run(&mut law, ms(4800));
-    let (now, round, rate) = (end.now, header(&mut end, &mut law).round, kbps(&law));
+    end.run(&mut algorithm, ms(4800));
+    let (now, round, rate) = (end.now, header(&mut end, &mut algorithm).round, kbps(&algorithm));
     assert!(heard >= 10, "{heard}");
     let good = mcc(now, 100, round, 1.0, 1.0, FAIR);
     let with = |word: usize, value: u64| {
@@ -252,11 +255,11 @@ fn the_source_ignores_what_is_malformed_or_stale() {
         Label::default(),
     ];
     for label in bad {
-        tell(&mut end, &mut law, ROOT, label);
+        tell(&mut end, &mut algorithm, ROOT, label);
     }
     assert_eq!(end.meter.count(Count::Ignored), bad.len() as u64);
-    assert_eq!(kbps(&law), rate);
-    tell(&mut end, &mut law, ROOT, mcc(now, 100, heard - 8, 1.0, 1.0, FAIR));
+    assert_eq!(kbps(&algorithm), rate);
+    tell(&mut end, &mut algorithm, ROOT, mcc(now, 100, heard - 8, 1.0, 1.0, FAIR));
     assert_eq!(end.meter.count(Count::Ignored), bad.len() as u64);
 }
 
@@ -276,13 +279,13 @@ fn data(sent: Time, round: u32, t_adapt_ms: u64) -> Arrival {
 /// S000-04, §3.2.
 #[test]
 fn a_receivers_message_carries_its_access_link_zero_and_one() {
-    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
-    assert!(law.probes());
-    law.on_access(Rate::from_kbps(1500));
-    end.listen(|cx| law.on_start(cx));
-    assert_eq!(law.wake(), Time::NEVER);
+    let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Receiver::new());
+    assert!(algorithm.probes());
+    algorithm.on_access(Rate::from_kbps(1500));
+    end.listen(|cx| algorithm.on_start(cx));
+    assert_eq!(algorithm.wake(), Time::NEVER);
     end.now = ms(1020);
-    let said = end.listen(|cx| law.on_data(&data(ms(1000), 3, 400), cx));
+    let said = end.listen(|cx| algorithm.on_data(&data(ms(1000), 3, 400), cx));
     assert_eq!(said.len(), 1);
     assert_eq!(said[0].target, FeedbackTarget::Parent);
     let wanted = Mcc {
@@ -298,26 +301,26 @@ fn a_receivers_message_carries_its_access_link_zero_and_one() {
 
 #[test]
 fn an_access_link_that_could_not_be_measured_limits_nothing() {
-    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
-    let said = end.listen(|cx| law.on_data(&data(ms(0), 0, 400), cx));
+    let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Receiver::new());
+    let said = end.listen(|cx| algorithm.on_data(&data(ms(0), 0, 400), cx));
     assert_eq!(read(said[0].label).min_fair, Rate::UNLIMITED);
 }
 
 /// One message a cycle, whose time leaves out how long it was held. S000-08: nothing else is ever sent.
 #[test]
 fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
-    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
-    law.on_access(Rate::from_kbps(1500));
-    end.listen(|cx| law.on_start(cx));
+    let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Receiver::new());
+    algorithm.on_access(Rate::from_kbps(1500));
+    end.listen(|cx| algorithm.on_start(cx));
     let mut said = Vec::new();
     for i in 0..=120u64 {
         // a packet every 10 ms that takes 20 ms; the cycle shrinks from 400 ms to 200 ms
         let packet = data(ms(10 * i), i as u32, if i < 60 { 400 } else { 200 });
         end.now = ms(10 * i + 20);
         let spoken = end.listen(|cx| {
-            law.on_data(&packet, cx);
-            if law.wake() <= cx.now() {
-                law.on_timer(cx);
+            algorithm.on_data(&packet, cx);
+            if algorithm.wake() <= cx.now() {
+                algorithm.on_timer(cx);
             }
         });
         said.extend(spoken.into_iter().map(|answer| (end.now, read(answer.label))));
@@ -328,25 +331,25 @@ fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
     assert_eq!(said.iter().map(|row| row.1.round).collect::<Vec<_>>(), [0, 40, 60, 80, 100, 120]);
 
     // data stop: the news ages by the way alone
-    end.now = law.wake();
-    let late = end.listen(|cx| law.on_timer(cx));
+    end.now = algorithm.wake();
+    let late = end.listen(|cx| algorithm.on_timer(cx));
     assert_eq!(read(late[0].label).t_echo, end.now - Duration::from_millis(20));
-    assert_eq!(law.wake(), end.now + Duration::from_millis(200));
+    assert_eq!(algorithm.wake(), end.now + Duration::from_millis(200));
 }
 
 #[test]
 fn a_receiver_heeds_neither_what_was_overtaken_nor_what_is_not_its_schemes() {
-    let (mut end, mut law) = (LawBench::new(EndpointId(1)), Receiver::new());
+    let (mut end, mut algorithm) = (StreamBench::new(EndpointId(1)), Receiver::new());
     end.now = ms(100);
-    end.listen(|cx| law.on_data(&data(ms(50), 5, 400), cx));
-    assert!(end.listen(|cx| law.on_data(&data(ms(40), 4, 10), cx)).is_empty());
-    assert_eq!(law.wake(), ms(500));
+    end.listen(|cx| algorithm.on_data(&data(ms(50), 5, 400), cx));
+    assert!(end.listen(|cx| algorithm.on_data(&data(ms(40), 4, 10), cx)).is_empty());
+    assert_eq!(algorithm.wake(), ms(500));
     let strange = Arrival { label: Label([1, 2, 3, 4]), ..data(ms(60), 6, 10) };
-    assert!(end.listen(|cx| law.on_data(&strange, cx)).is_empty());
-    assert_eq!((law.wake(), end.meter.count(Count::Ignored)), (ms(500), 1));
+    assert!(end.listen(|cx| algorithm.on_data(&strange, cx)).is_empty());
+    assert_eq!((algorithm.wake(), end.meter.count(Count::Ignored)), (ms(500), 1));
     // it leaves and comes again
-    end.listen(|cx| law.on_start(cx));
-    assert_eq!(end.listen(|cx| law.on_data(&data(ms(70), 7, 400), cx)).len(), 1);
+    end.listen(|cx| algorithm.on_start(cx));
+    assert_eq!(end.listen(|cx| algorithm.on_data(&data(ms(70), 7, 400), cx)).len(), 1);
 }
 
 // ---- words ----

@@ -1,7 +1,7 @@
 //! The part in routers.
 
 use contract::{
-    Address, Branch, Count, EndpointId, Entry, GroupMessage, Header, NodeId, PortId, RouterLaw, Signal,
+    Address, Branch, Count, EndpointId, Entry, GroupMessage, Header, NodeId, PortId, RouterAlgorithm, Signal,
     StreamHeader, TcpHeader,
 };
 use contract::{FeedbackTarget, Packet};
@@ -41,15 +41,15 @@ fn tcp(flow: u32, from: u32, to: u32) -> Packet {
 }
 
 /// Lets a queue's average be `waiting` packets of fifty for certain.
-fn fill(node: &mut Node, law: &mut Router, port: PortId, waiting: u32) {
+fn fill(node: &mut Node, algorithm: &mut Router, port: PortId, waiting: u32) {
     for _ in 0..20 {
-        node.enqueue(law, &tcp(1, 60, 61), port, waiting);
+        node.enqueue(algorithm, &tcp(1, 60, 61), port, waiting);
     }
 }
 
 /// Child `i` speaks; what the node says upstream.
-fn speak(node: &mut Node, law: &mut Router, i: u32, label: Label, branches: &[Branch]) -> Vec<Mcc> {
-    messages(node.report(law, GROUP, child(i), label, entry(branches)))
+fn speak(node: &mut Node, algorithm: &mut Router, i: u32, label: Label, branches: &[Branch]) -> Vec<Mcc> {
+    messages(node.report(algorithm, GROUP, child(i), label, entry(branches)))
 }
 
 fn messages(words: Vec<GroupMessage>) -> Vec<Mcc> {
@@ -67,13 +67,13 @@ const FAST: Rate = Rate::from_mbps(100);
 
 /// What a lone child's node says of its only queue after samples of this many packets.
 fn said_of(samples: &[u32], params: &Params, busy: bool) -> Mcc {
-    let (mut node, mut law, branches) = node(1, params);
+    let (mut node, mut algorithm, branches) = node(1, params);
     node.ports.get(PortId(1)).busy = busy;
     for waiting in samples {
-        node.enqueue(&mut law, &tcp(1, 60, 61), PortId(1), *waiting);
+        node.enqueue(&mut algorithm, &tcp(1, 60, 61), PortId(1), *waiting);
     }
     node.now = ms(100);
-    speak(&mut node, &mut law, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0]
+    speak(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0]
 }
 
 fn near(found: f64, wanted: f64) {
@@ -119,14 +119,14 @@ fn the_packet_in_service_counts_where_asked_for() {
 #[test]
 fn limits_in_bytes_and_no_limit_at_all_are_understood() {
     let with = |limit_packets: u32, limit_bytes: Bytes| {
-        let (mut node, mut law, branches) = node(1, &Params { in_service: true, ..Params::default() });
+        let (mut node, mut algorithm, branches) = node(1, &Params { in_service: true, ..Params::default() });
         let port = node.ports.get(PortId(1));
         port.busy = true;
         (port.limit.packets, port.limit.bytes, port.backlog.bytes) =
             (limit_packets, limit_bytes, Bytes::new(9000));
-        node.enqueue(&mut law, &tcp(1, 60, 61), PortId(1), 9);
+        node.enqueue(&mut algorithm, &tcp(1, 60, 61), PortId(1), 9);
         node.now = ms(100);
-        speak(&mut node, &mut law, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0].max_qocc
+        speak(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches)[0].max_qocc
     };
     near(with(u32::MAX, Bytes::new(20_000)), 0.9 * 0.5);
     near(with(40, Bytes::new(20_000)), 0.9 * 0.5);
@@ -139,11 +139,11 @@ fn limits_in_bytes_and_no_limit_at_all_are_understood() {
 #[test]
 fn queues_can_be_sampled_when_a_message_passes() {
     let params = Params { sampling: Sampling::Mcc, ..Params::default() };
-    let (mut node, mut law, branches) = node(1, &params);
-    node.enqueue(&mut law, &tcp(1, 60, 61), PortId(1), 50);
+    let (mut node, mut algorithm, branches) = node(1, &params);
+    node.enqueue(&mut algorithm, &tcp(1, 60, 61), PortId(1), 50);
     node.ports.get(PortId(1)).backlog.packets = 25;
     node.now = ms(100);
-    let said = speak(&mut node, &mut law, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches);
+    let said = speak(&mut node, &mut algorithm, 1, mcc(ms(100), 50, 0, 0.0, 1.0, FAST), &branches);
     near(said[0].max_qocc, 0.45);
 }
 
@@ -152,19 +152,19 @@ fn queues_can_be_sampled_when_a_message_passes() {
 /// S000-06, Fig. 3: the maximum, the minimum, the minimum; nothing of an earlier period.
 #[test]
 fn messages_are_folded_by_greatest_least_least() {
-    let (mut node, mut law, branches) = node(3, &Params::default());
-    fill(&mut node, &mut law, PortId(2), 10);
-    fill(&mut node, &mut law, PortId(3), 15);
-    fill(&mut node, &mut law, PortId(1), 20);
+    let (mut node, mut algorithm, branches) = node(3, &Params::default());
+    fill(&mut node, &mut algorithm, PortId(2), 10);
+    fill(&mut node, &mut algorithm, PortId(3), 15);
+    fill(&mut node, &mut algorithm, PortId(1), 20);
     let bps = Rate::from_bps;
     let mut period = |at: u64, words: [(f64, f64, u64); 3]| {
         node.now = ms(at);
         let mut said = Vec::new();
         for (i, (max, min, fair)) in (1..).zip(words) {
             let label = mcc(node.now, 50, 0, max, min, bps(fair));
-            said.extend(speak(&mut node, &mut law, i, label, &branches));
+            said.extend(speak(&mut node, &mut algorithm, i, label, &branches));
         }
-        let last = node.run(&mut law, ms(at + 500)).into_iter().map(|row| row.1).collect();
+        let last = node.run(&mut algorithm, ms(at + 500)).into_iter().map(|row| row.1).collect();
         said.extend(messages(last));
         said
     };
@@ -185,11 +185,11 @@ fn messages_are_folded_by_greatest_least_least() {
 /// The other reading keeps the extremes for ever.
 #[test]
 fn without_a_reset_extremes_stay() {
-    let (mut node, mut law, branches) = node(1, &Params { reset: false, ..Params::default() });
+    let (mut node, mut algorithm, branches) = node(1, &Params { reset: false, ..Params::default() });
     node.now = ms(1000);
-    speak(&mut node, &mut law, 1, mcc(ms(1000), 50, 0, 0.75, 0.125, Rate::from_kbps(300)), &branches);
+    speak(&mut node, &mut algorithm, 1, mcc(ms(1000), 50, 0, 0.75, 0.125, Rate::from_kbps(300)), &branches);
     node.now = ms(2000);
-    let said = speak(&mut node, &mut law, 1, mcc(ms(2000), 70, 0, 0.5, 0.25, FAST), &branches);
+    let said = speak(&mut node, &mut algorithm, 1, mcc(ms(2000), 70, 0, 0.5, 0.25, FAST), &branches);
     assert_eq!((said[0].max_qocc, said[0].min_qocc, said[0].min_fair), (0.75, 0.0, Rate::from_kbps(300)));
     assert_eq!(said[0].t_echo, ms(1930), "times are not extremes");
 }
@@ -198,25 +198,27 @@ fn without_a_reset_extremes_stay() {
 #[test]
 fn the_fair_share_is_the_least_of_all_links_and_access_links() {
     // a node below: 4 Mbit/s up, two flows; above: 9 Mbit/s up, five flows; an access link of 2.5 Mbit/s
-    let (mut below, mut law_below, one) = node(1, &Params::default());
-    let (mut above, mut law_above, _) = node(1, &Params::default());
+    let (mut below, mut algorithm_below, one) = node(1, &Params::default());
+    let (mut above, mut algorithm_above, _) = node(1, &Params::default());
     below.ports.get(UP).rate_in = Rate::from_mbps(4);
     above.ports.get(UP).rate_in = Rate::from_mbps(9);
     let through =
-        |access: Rate, flows_above: u32, below: &mut Node, above: &mut Node, laws: [&mut Router; 2]| {
-            let [law_below, law_above] = laws;
-            for (node, law, flows) in [(below, law_below, 2), (above, law_above, flows_above)] {
+        |access: Rate, flows_above: u32, below: &mut Node, above: &mut Node, algorithms: [&mut Router; 2]| {
+            let [algorithm_below, algorithm_above] = algorithms;
+            for (node, algorithm, flows) in
+                [(below, algorithm_below, 2), (above, algorithm_above, flows_above)]
+            {
                 node.now += Duration::from_secs(5);
-                node.arrive(law, &data(0, 400), UP);
-                (1..flows).for_each(|i| node.arrive(law, &tcp(100 + i, i, 200), UP));
+                node.arrive(algorithm, &data(0, 400), UP);
+                (1..flows).for_each(|i| node.arrive(algorithm, &tcp(100 + i, i, 200), UP));
             }
             access
         };
     let mut fair = |access: Rate, flows_above: u32| {
-        through(access, flows_above, &mut below, &mut above, [&mut law_below, &mut law_above]);
+        through(access, flows_above, &mut below, &mut above, [&mut algorithm_below, &mut algorithm_above]);
         let now = below.now;
-        let up = speak(&mut below, &mut law_below, 1, mcc(now, 50, 0, 0.0, 1.0, access), &one);
-        speak(&mut above, &mut law_above, 1, up[0].encode(), &one)[0].min_fair
+        let up = speak(&mut below, &mut algorithm_below, 1, mcc(now, 50, 0, 0.0, 1.0, access), &one);
+        speak(&mut above, &mut algorithm_above, 1, up[0].encode(), &one)[0].min_fair
     };
     // 4/2 = 2, 9/5 = 1.8
     assert_eq!(fair(Rate::from_kbps(2500), 5), Rate::from_kbps(1800));
@@ -227,21 +229,21 @@ fn the_fair_share_is_the_least_of_all_links_and_access_links() {
 // ---- counting flows ----
 
 /// The fair share that a node with 10 Mbit/s up says at `at`.
-fn share(node: &mut Node, law: &mut Router, at: Time, branches: &[Branch]) -> u64 {
+fn share(node: &mut Node, algorithm: &mut Router, at: Time, branches: &[Branch]) -> u64 {
     node.now = at;
     let label = mcc(at, 50, 0, 0.0, 1.0, FAST);
-    speak(node, law, 1, label, branches)[0].min_fair.as_bps()
+    speak(node, algorithm, 1, label, branches)[0].min_fair.as_bps()
 }
 
 /// §3.2: groups by identifier, unicast flows by their ends, from upstream alone.
 #[test]
 fn groups_and_unicast_flows_from_upstream_are_counted() {
-    let (mut node, mut law, branches) = node(2, &Params::default());
+    let (mut node, mut algorithm, branches) = node(2, &Params::default());
     let mut shown = |packet: Packet, port: u32, at: u64| {
         node.now = ms(at - 499);
-        node.arrive(&mut law, &data(0, 400), UP);
-        node.arrive(&mut law, &packet, PortId(port));
-        10_000_000 / share(&mut node, &mut law, ms(at), &branches)
+        node.arrive(&mut algorithm, &data(0, 400), UP);
+        node.arrive(&mut algorithm, &packet, PortId(port));
+        10_000_000 / share(&mut node, &mut algorithm, ms(at), &branches)
     };
     let stream = |flow, to| packet(flow, 51, to, Header::Stream(StreamHeader::default()), Label::default());
     let other = |flow, header| packet(flow, 63, 70, header, Label::default());
@@ -262,27 +264,27 @@ fn groups_and_unicast_flows_from_upstream_are_counted() {
 /// Our choice: two seconds.
 #[test]
 fn flows_count_as_long_as_the_window_and_one_always_does() {
-    let (mut node, mut law, branches) = node(1, &Params::default());
-    node.arrive(&mut law, &data(0, 400), UP);
-    node.arrive(&mut law, &tcp(20, 60, 70), UP);
-    assert_eq!(share(&mut node, &mut law, ms(2000), &branches), 5_000_000);
-    assert_eq!(share(&mut node, &mut law, ms(2500), &branches), 10_000_000);
-    node.arrive(&mut law, &tcp(20, 60, 70), UP);
-    node.arrive(&mut law, &tcp(21, 61, 70), UP);
-    assert_eq!(share(&mut node, &mut law, ms(3000), &branches), 5_000_000);
+    let (mut node, mut algorithm, branches) = node(1, &Params::default());
+    node.arrive(&mut algorithm, &data(0, 400), UP);
+    node.arrive(&mut algorithm, &tcp(20, 60, 70), UP);
+    assert_eq!(share(&mut node, &mut algorithm, ms(2000), &branches), 5_000_000);
+    assert_eq!(share(&mut node, &mut algorithm, ms(2500), &branches), 10_000_000);
+    node.arrive(&mut algorithm, &tcp(20, 60, 70), UP);
+    node.arrive(&mut algorithm, &tcp(21, 61, 70), UP);
+    assert_eq!(share(&mut node, &mut algorithm, ms(3000), &branches), 5_000_000);
 }
 
 /// With one packet in ten looked at, a flow of 25 packets per second is missed now and then, 0.9⁵⁰ ≈ 0.5 % of the time.
 #[test]
 fn sampling_misses_few_flows() {
-    let (mut node, mut law, branches) = node(1, &Params { sampled: 0.1, ..Params::default() });
+    let (mut node, mut algorithm, branches) = node(1, &Params { sampled: 0.1, ..Params::default() });
     let (mut missed, mut reports) = (0, 0);
     for i in 1..=50_000u64 {
         node.now = ms(40 * i);
-        node.arrive(&mut law, &data(0, 400), UP);
-        node.arrive(&mut law, &tcp(20, 60, 70), UP);
+        node.arrive(&mut algorithm, &data(0, 400), UP);
+        node.arrive(&mut algorithm, &tcp(20, 60, 70), UP);
         if i % 50 == 0 {
-            let found = share(&mut node, &mut law, ms(40 * i), &branches);
+            let found = share(&mut node, &mut algorithm, ms(40 * i), &branches);
             assert!(found == 5_000_000 || found == 10_000_000, "{found}");
             missed += u64::from(found == 10_000_000);
             reports += 1;
@@ -293,11 +295,11 @@ fn sampling_misses_few_flows() {
 
 #[test]
 fn without_a_link_above_there_is_no_share() {
-    let (mut node, mut law, branches) = node(1, &Params::default());
+    let (mut node, mut algorithm, branches) = node(1, &Params::default());
     node.now = ms(100);
     let label = mcc(ms(100), 50, 0, 0.0, 1.0, FAST);
     let root = Entry { incoming: None, branches: &branches };
-    let said = messages(node.report(&mut law, GROUP, child(1), label, root));
+    let said = messages(node.report(&mut algorithm, GROUP, child(1), label, root));
     assert_eq!(said[0].min_fair, FAST);
 }
 
@@ -307,16 +309,16 @@ fn without_a_link_above_there_is_no_share() {
 #[test]
 fn a_node_says_one_message_a_cycle_for_any_number_of_children() {
     for children in [1u32, 4, 64] {
-        let (mut node, mut law, branches) = node(children, &Params::default());
-        node.arrive(&mut law, &data(0, 400), UP);
+        let (mut node, mut algorithm, branches) = node(children, &Params::default());
+        node.arrive(&mut algorithm, &data(0, 400), UP);
         let mut said = Vec::new();
         for cycle in 0..20u64 {
             for i in 1..=children {
                 // each child at a phase of its own
                 let at = ms(1000 + 400 * cycle) + Duration::from_micros(u64::from(i) * 5000);
-                said.extend(node.run(&mut law, at).into_iter().map(|row| row.0));
+                said.extend(node.run(&mut algorithm, at).into_iter().map(|row| row.0));
                 let label = mcc(at, 50, 0, 0.0, 1.0, FAST);
-                said.extend(speak(&mut node, &mut law, i, label, &branches).iter().map(|_| at));
+                said.extend(speak(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| at));
             }
         }
         // after the first child, alone at first, always with the last child of the cycle
@@ -329,11 +331,11 @@ fn a_node_says_one_message_a_cycle_for_any_number_of_children() {
 
 #[test]
 fn a_message_leaves_when_all_known_children_spoke_or_the_wait_is_over() {
-    let (mut node, mut law, branches) = node(2, &Params::default());
+    let (mut node, mut algorithm, branches) = node(2, &Params::default());
     let mut at = |t: u64, i: u32| {
-        let mut said: Vec<Time> = node.run(&mut law, ms(t)).into_iter().map(|row| row.0).collect();
+        let mut said: Vec<Time> = node.run(&mut algorithm, ms(t)).into_iter().map(|row| row.0).collect();
         let label = mcc(ms(t), 50, 0, 0.0, 1.0, FAST);
-        said.extend(speak(&mut node, &mut law, i, label, &branches).iter().map(|_| ms(t)));
+        said.extend(speak(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| ms(t)));
         said
     };
     assert_eq!(at(1000, 1), [ms(1000)]);
@@ -355,7 +357,7 @@ fn a_message_leaves_when_all_known_children_spoke_or_the_wait_is_over() {
 /// After a message was lost the node is out of step with its children, and gains on them in each cycle.
 #[test]
 fn a_node_comes_back_into_step_after_a_loss() {
-    let (mut node, mut law, branches) = node(2, &Params::default());
+    let (mut node, mut algorithm, branches) = node(2, &Params::default());
     let mut said = Vec::new();
     for cycle in 0..16u64 {
         for (i, phase) in [(1, 0), (2, 20)] {
@@ -364,9 +366,9 @@ fn a_node_comes_back_into_step_after_a_loss() {
                 continue;
             }
             let at = ms(1000 + 400 * cycle + phase);
-            said.extend(node.run(&mut law, at).into_iter().map(|row| row.0));
+            said.extend(node.run(&mut algorithm, at).into_iter().map(|row| row.0));
             let label = mcc(at, 50, 0, 0.0, 1.0, FAST);
-            said.extend(speak(&mut node, &mut law, i, label, &branches).iter().map(|_| at));
+            said.extend(speak(&mut node, &mut algorithm, i, label, &branches).iter().map(|_| at));
         }
     }
     let (before, after) = said.split_at(3);
@@ -380,20 +382,20 @@ fn a_node_comes_back_into_step_after_a_loss() {
 #[test]
 fn messages_can_wait_for_a_whole_period() {
     let params = Params { aggregate: Aggregate::Period, wait: 0.5, ..Params::default() };
-    let (mut node, mut law, branches) = node(1, &params);
+    let (mut node, mut algorithm, branches) = node(1, &params);
     node.now = ms(1000);
-    assert!(speak(&mut node, &mut law, 1, mcc(ms(1000), 50, 0, 0.0, 1.0, FAST), &branches).is_empty());
-    assert_eq!(law.wake(), ms(1200));
-    assert_eq!(node.run(&mut law, ms(1300)).len(), 1);
+    assert!(speak(&mut node, &mut algorithm, 1, mcc(ms(1000), 50, 0, 0.0, 1.0, FAST), &branches).is_empty());
+    assert_eq!(algorithm.wake(), ms(1200));
+    assert_eq!(node.run(&mut algorithm, ms(1300)).len(), 1);
 }
 
 /// Time spent in a node does not count, and the slowest member's does, whenever it spoke.
 #[test]
 fn held_time_is_left_out_of_the_echo() {
-    let (mut node, mut law, branches) = node(2, &Params::default());
+    let (mut node, mut algorithm, branches) = node(2, &Params::default());
     let mut at = |t: u64, i: u32, age: u64| {
         node.now = ms(t);
-        speak(&mut node, &mut law, i, mcc(ms(t), age, 0, 0.0, 1.0, FAST), &branches)
+        speak(&mut node, &mut algorithm, i, mcc(ms(t), age, 0, 0.0, 1.0, FAST), &branches)
     };
     assert_eq!(at(1000, 1, 80)[0].t_echo, ms(920));
     assert_eq!(at(1100, 2, 130), []);
@@ -404,28 +406,28 @@ fn held_time_is_left_out_of_the_echo() {
 /// The cycle is that of the newest data and of the message, whichever is shorter.
 #[test]
 fn the_cycle_follows_the_data() {
-    let (mut node, mut law, branches) = node(1, &Params::default());
-    let at = |t: u64, node: &mut Node, law: &mut Router| {
+    let (mut node, mut algorithm, branches) = node(1, &Params::default());
+    let at = |t: u64, node: &mut Node, algorithm: &mut Router| {
         node.now = ms(t);
-        speak(node, law, 1, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches).len()
+        speak(node, algorithm, 1, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches).len()
     };
-    assert_eq!((at(1000, &mut node, &mut law), law.wake()), (1, Time::NEVER));
-    assert_eq!((at(1100, &mut node, &mut law), law.wake()), (0, ms(1360)));
-    node.run(&mut law, ms(1400));
-    node.arrive(&mut law, &data(0, 200), UP);
-    assert_eq!((at(1500, &mut node, &mut law), law.wake()), (0, ms(1540)));
-    let said = node.run(&mut law, ms(1600));
+    assert_eq!((at(1000, &mut node, &mut algorithm), algorithm.wake()), (1, Time::NEVER));
+    assert_eq!((at(1100, &mut node, &mut algorithm), algorithm.wake()), (0, ms(1360)));
+    node.run(&mut algorithm, ms(1400));
+    node.arrive(&mut algorithm, &data(0, 200), UP);
+    assert_eq!((at(1500, &mut node, &mut algorithm), algorithm.wake()), (0, ms(1540)));
+    let said = node.run(&mut algorithm, ms(1600));
     assert_eq!(read(said[0].1.label).t_adapt, Duration::from_millis(200));
-    node.arrive(&mut law, &data(0, 600), UP);
-    assert_eq!((at(1800, &mut node, &mut law), law.wake()), (0, ms(1900)));
+    node.arrive(&mut algorithm, &data(0, 600), UP);
+    assert_eq!((at(1800, &mut node, &mut algorithm), algorithm.wake()), (0, ms(1900)));
 }
 
 // ---- what is ignored ----
 
 #[test]
 fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
-    let (mut node, mut law, branches) = node(1, &Params::default());
-    node.arrive(&mut law, &data(20, 400), UP);
+    let (mut node, mut algorithm, branches) = node(1, &Params::default());
+    node.arrive(&mut algorithm, &data(20, 400), UP);
     node.now = ms(10_000);
     let good = mcc(node.now, 50, 20, 0.0, 1.0, FAST);
     let with = |word: usize, value: u64| {
@@ -441,30 +443,30 @@ fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
         Label::default(),
     ];
     for label in bad {
-        assert!(speak(&mut node, &mut law, 1, label, &branches).is_empty());
+        assert!(speak(&mut node, &mut algorithm, 1, label, &branches).is_empty());
     }
-    assert!(speak(&mut node, &mut law, 2, good, &branches).is_empty(), "not a branch");
+    assert!(speak(&mut node, &mut algorithm, 2, good, &branches).is_empty(), "not a branch");
     assert_eq!(node.meter.count(Count::Ignored), bad.len() as u64 + 1);
-    assert_eq!(law.wake(), Time::NEVER, "nothing was folded");
-    assert_eq!(speak(&mut node, &mut law, 1, good, &branches).len(), 1);
+    assert_eq!(algorithm.wake(), Time::NEVER, "nothing was folded");
+    assert_eq!(speak(&mut node, &mut algorithm, 1, good, &branches).len(), 1);
     // nine rounds behind what was passed on, and eight
     node.now = ms(10_500);
     let late = |round| mcc(ms(10_500), 50, round, 0.0, 1.0, FAST);
-    assert!(speak(&mut node, &mut law, 1, late(11), &branches).is_empty());
+    assert!(speak(&mut node, &mut algorithm, 1, late(11), &branches).is_empty());
     assert_eq!(node.meter.count(Count::Ignored), bad.len() as u64 + 2);
-    assert_eq!(speak(&mut node, &mut law, 1, late(12), &branches).len(), 1);
+    assert_eq!(speak(&mut node, &mut algorithm, 1, late(12), &branches).len(), 1);
     // the source begins again
-    node.arrive(&mut law, &data(0, 400), UP);
+    node.arrive(&mut algorithm, &data(0, 400), UP);
     node.now = ms(11_000);
     let label = mcc(node.now, 50, 0, 0.0, 1.0, FAST);
-    assert_eq!(speak(&mut node, &mut law, 1, label, &branches).len(), 1);
+    assert_eq!(speak(&mut node, &mut algorithm, 1, label, &branches).len(), 1);
 }
 
 /// Only differences on one clock mean anything: the times in messages are the source's, and a node passes on such a one.
 #[test]
 fn a_nodes_clock_need_not_agree_with_the_sources() {
     for ahead_s in [0, 3600] {
-        let (mut node, mut law, branches) = node(2, &Params::default());
+        let (mut node, mut algorithm, branches) = node(2, &Params::default());
         node.now = ms(10_000);
         let source = |now: Time| now + Duration::from_secs(ahead_s);
         let label = |now: Time, age: u64| mcc(source(now), age, 0, 0.0, 1.0, FAST);
@@ -472,8 +474,8 @@ fn a_nodes_clock_need_not_agree_with_the_sources() {
         for cycle in 0..4 {
             node.now = ms(10_000 + 400 * cycle);
             let (one, other) = (label(node.now, 50), label(node.now, 80));
-            said = speak(&mut node, &mut law, 2, other, &branches);
-            said.extend(speak(&mut node, &mut law, 1, one, &branches));
+            said = speak(&mut node, &mut algorithm, 2, other, &branches);
+            said.extend(speak(&mut node, &mut algorithm, 1, one, &branches));
         }
         assert_eq!(said.len(), 1, "{said:?}");
         assert_eq!(said[0].t_echo, source(ms(11_200)) - Duration::from_millis(80), "the slowest member's");
@@ -483,21 +485,21 @@ fn a_nodes_clock_need_not_agree_with_the_sources() {
 /// A router that loses its memory is a new one: what it says is right again within two cycles.
 #[test]
 fn a_node_that_lost_its_memory_goes_on() {
-    let (mut node, mut law, branches) = node(2, &Params::default());
+    let (mut node, mut algorithm, branches) = node(2, &Params::default());
     let mut said = Vec::new();
     for cycle in 0..8u64 {
         if cycle == 4 {
-            law = Router::new(&Params::default(), Bytes::new(1000));
+            algorithm = Router::new(&Params::default(), Bytes::new(1000));
         }
         for i in [1, 2] {
             let at = ms(1000 + 400 * cycle + 10 * u64::from(i));
-            let words = node.run(&mut law, at);
+            let words = node.run(&mut algorithm, at);
             said.extend(words.into_iter().map(|(at, word)| (cycle, at, read(word.label))));
-            node.arrive(&mut law, &data(cycle as u32 + 90, 400), UP);
-            fill(&mut node, &mut law, PortId(1), 30);
+            node.arrive(&mut algorithm, &data(cycle as u32 + 90, 400), UP);
+            fill(&mut node, &mut algorithm, PortId(1), 30);
             let label = mcc(at, 50, cycle as u32 + 90, 0.0, 1.0, FAST);
             said.extend(
-                speak(&mut node, &mut law, i, label, &branches).into_iter().map(|mcc| (cycle, at, mcc)),
+                speak(&mut node, &mut algorithm, i, label, &branches).into_iter().map(|mcc| (cycle, at, mcc)),
             );
         }
     }
@@ -515,17 +517,17 @@ fn a_node_that_lost_its_memory_goes_on() {
 /// A branch that left is not waited for, and its port not measured.
 #[test]
 fn a_branch_that_left_is_out() {
-    let (mut node, mut law, branches) = node(2, &Params::default());
-    fill(&mut node, &mut law, PortId(1), 40);
+    let (mut node, mut algorithm, branches) = node(2, &Params::default());
+    fill(&mut node, &mut algorithm, PortId(1), 40);
     for t in [1000, 1400, 1800] {
-        node.run(&mut law, ms(t));
+        node.run(&mut algorithm, ms(t));
         for i in [1, 2] {
-            let said = speak(&mut node, &mut law, i, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches);
+            let said = speak(&mut node, &mut algorithm, i, mcc(ms(t), 50, 0, 0.0, 1.0, FAST), &branches);
             said.iter().for_each(|mcc| near(mcc.max_qocc, 0.8));
         }
     }
-    node.run(&mut law, ms(2600));
-    let said = speak(&mut node, &mut law, 2, mcc(ms(2600), 50, 0, 0.0, 1.0, FAST), &branches[1..]);
+    node.run(&mut algorithm, ms(2600));
+    let said = speak(&mut node, &mut algorithm, 2, mcc(ms(2600), 50, 0, 0.0, 1.0, FAST), &branches[1..]);
     assert_eq!((said.len(), said[0].max_qocc), (1, 0.0));
 }
 
@@ -539,9 +541,9 @@ proptest! {
         period in any::<bool>(),
     ) {
         let aggregate = if period { Aggregate::Period } else { Aggregate::WhenAll };
-        let (mut node, mut law, branches) = node(5, &Params { aggregate, ..Params::default() });
+        let (mut node, mut algorithm, branches) = node(5, &Params { aggregate, ..Params::default() });
         for i in 1..=5 {
-            fill(&mut node, &mut law, PortId(i), 25);
+            fill(&mut node, &mut algorithm, PortId(i), 25);
         }
         node.now = ms(1000);
         // what the present period's message must say
@@ -549,7 +551,7 @@ proptest! {
         let (mut accepted, mut passed_on, mut last) = (0, 0, None);
         for (i, wait, max, min, fair, age) in words {
             let until = node.now + Duration::from_millis(wait);
-            let said = node.run(&mut law, until);
+            let said = node.run(&mut algorithm, until);
             prop_assert!(said.len() <= 1);
             let mut said: Vec<(Time, Mcc)> = said.into_iter().map(|(at, word)| (at, read(word.label))).collect();
             let label = mcc(until, age, 0, f64::from(max), f64::from(min), Rate::from_bps(fair));
@@ -573,7 +575,7 @@ proptest! {
                         fold.2.min(fair),
                         fold.3.max(aged),
                     ));
-                    said = speak(&mut node, &mut law, i, label, &branches).into_iter().map(|up| (until, up)).collect();
+                    said = speak(&mut node, &mut algorithm, i, label, &branches).into_iter().map(|up| (until, up)).collect();
                 }
             }
         }
@@ -582,7 +584,7 @@ proptest! {
         let events = node.out.notes.pending.iter().filter(|note| note.name == "mcc").count();
         prop_assert_eq!(events, passed_on);
         // a cycle after the last word nothing is left
-        node.run(&mut law, ms(1_000_000));
-        prop_assert_eq!(law.wake(), Time::NEVER);
+        node.run(&mut algorithm, ms(1_000_000));
+        prop_assert_eq!(algorithm.wake(), Time::NEVER);
     }
 }

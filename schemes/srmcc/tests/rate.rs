@@ -3,12 +3,12 @@
 use super::super::adaptation::{Adaptation, Known, State};
 use super::*;
 
-fn law() -> Adaptation {
+fn controller() -> Adaptation {
     Adaptation::new(&Params::default())
 }
 
-fn next(law: &Adaptation, rate: f64, fair: f64, o_max: f64, o_min: f64) -> f64 {
-    law.next(&Known { o_max, o_min, fair }, rate)
+fn next(controller: &Adaptation, rate: f64, fair: f64, o_max: f64, o_min: f64) -> f64 {
+    controller.next(&Known { o_max, o_min, fair }, rate)
 }
 
 fn close(found: f64, wanted: f64) {
@@ -18,7 +18,7 @@ fn close(found: f64, wanted: f64) {
 /// S000-01, eq. 5.
 #[test]
 fn states_change_exactly_at_their_thresholds() {
-    let states = [0.0, 0.25, 0.250001, 0.5, 0.500001].map(|o| law().state(o));
+    let states = [0.0, 0.25, 0.250001, 0.5, 0.500001].map(|o| controller().state(o));
     assert_eq!(states, [State::None, State::Light, State::Moderate, State::Moderate, State::Heavy]);
 }
 
@@ -37,11 +37,11 @@ fn rates_are_those_of_the_vectors() {
     let (candidates, selections) = (rows("candidates"), rows("selections"));
     assert_eq!((candidates.len(), selections.len()), (15, 6));
     for [rate, fair, occupancy, state, wanted] in candidates {
-        assert_eq!(f64::from(law().state(occupancy) as u8), state);
-        close(law().candidate(occupancy, rate, fair), wanted);
+        assert_eq!(f64::from(controller().state(occupancy) as u8), state);
+        close(controller().candidate(occupancy, rate, fair), wanted);
     }
     for [rate, fair, o_max, o_min, wanted] in selections {
-        close(next(&law(), rate, fair, o_max, o_min), wanted);
+        close(next(&controller(), rate, fair, o_max, o_min), wanted);
     }
 }
 
@@ -49,14 +49,14 @@ fn rates_are_those_of_the_vectors() {
 #[test]
 fn a_heavy_queue_halves_whatever_its_occupancy() {
     for percent in 51..=100 {
-        close(law().candidate(f64::from(percent) / 100.0, 1500.0, 1000.0), 750.0);
+        close(controller().candidate(f64::from(percent) / 100.0, 1500.0, 1000.0), 750.0);
     }
 }
 
 /// S000-D6: one queue full, another empty.
 #[test]
 fn with_an_idle_branch_the_heavy_state_multiplies_by_a_half_plus_three_halves_gamma() {
-    let factor = |gamma| next(&Adaptation { gamma, ..law() }, 1500.0, 1000.0, 0.75, 0.0) / 1500.0;
+    let factor = |gamma| next(&Adaptation { gamma, ..controller() }, 1500.0, 1000.0, 0.75, 0.0) / 1500.0;
     close(factor(0.0), 0.5);
     close(factor(0.15), 0.725);
     close(factor(0.3), 0.95);
@@ -64,7 +64,7 @@ fn with_an_idle_branch_the_heavy_state_multiplies_by_a_half_plus_three_halves_ga
     close(factor(1.0 / 3.0), 1.0);
     close(factor(0.5), 1.25);
     // above twice the fair share eq. 4 cuts more, and still too little
-    let limited = |gamma| next(&Adaptation { gamma, ..law() }, 8000.0, 1000.0, 0.75, 0.0);
+    let limited = |gamma| next(&Adaptation { gamma, ..controller() }, 8000.0, 1000.0, 0.75, 0.0);
     close(limited(0.15), 0.85 * 1000.0 + 0.15 * 16_000.0);
     assert!(limited(0.5) > 8000.0);
 }
@@ -74,11 +74,11 @@ fn with_an_idle_branch_the_heavy_state_multiplies_by_a_half_plus_three_halves_ga
 fn above_the_fair_share_an_idle_branch_lifts_the_rate_by_a_fifth() {
     let mut rate = 3000.0;
     for _ in 0..60 {
-        rate = next(&law(), rate, 1000.0, 0.4, 0.0);
+        rate = next(&controller(), rate, 1000.0, 0.4, 0.0);
     }
     close(rate, 1000.0 * 0.85 / 0.7);
     // limited as the others it stays at the fair share
-    let clamped = Adaptation { clamp_empty: true, ..law() };
+    let clamped = Adaptation { clamp_empty: true, ..controller() };
     close(next(&clamped, rate, 1000.0, 0.4, 0.0), 1000.0);
 }
 
@@ -88,7 +88,7 @@ fn a_heavy_queue_that_others_fill_pushes_the_rate_up_to_the_fair_share() {
     for (o_max, o_min) in [(0.9, 0.9), (1.0, 0.6), (0.7, 0.0)] {
         let mut rate = 8.0;
         for _ in 0..10 {
-            let raised = next(&law(), rate, 1667.0, o_max, o_min);
+            let raised = next(&controller(), rate, 1667.0, o_max, o_min);
             assert!(raised >= (2.0_f64 * rate).min(1667.0) - 1e-9, "{rate} becomes {raised}");
             rate = raised;
             if rate >= 1667.0 {
@@ -104,7 +104,7 @@ fn a_heavy_queue_that_others_fill_pushes_the_rate_up_to_the_fair_share() {
 fn while_all_queues_are_empty_the_rate_doubles() {
     let (mut rate, mut cycles) = (50.0, 0);
     while rate < 5000.0 {
-        rate = next(&law(), rate, 5000.0, 0.0, 0.0);
+        rate = next(&controller(), rate, 5000.0, 0.0, 0.0);
         cycles += 1;
     }
     // ⌈log₂(5000/50)⌉
@@ -114,11 +114,11 @@ fn while_all_queues_are_empty_the_rate_doubles() {
 /// S000-11, §4.2.3.
 #[test]
 fn a_moderate_queue_lets_the_rate_grow_ever_less_and_never_fall() {
-    let factor = |o| law().candidate(o, 1.0, f64::INFINITY);
+    let factor = |o| controller().candidate(o, 1.0, f64::INFINITY);
     let factors: Vec<f64> = (1..=250).map(|i| factor(0.25 + f64::from(i) / 1000.0)).collect();
     assert!(factors.iter().all(|factor| (1.0..=1.0625).contains(factor)), "{factors:?}");
     assert!(factors.windows(2).all(|pair| pair[1] <= pair[0]), "{factors:?}");
-    // the law jumps there: a light queue at the threshold does not let it grow at all
+    // the controller jumps there: a light queue at the threshold does not let it grow at all
     close(factor(0.25), 1.0);
     assert!(factors[0] > 1.06);
 }
@@ -126,9 +126,10 @@ fn a_moderate_queue_lets_the_rate_grow_ever_less_and_never_fall() {
 /// §4.3: with one queue alone there is nothing to select from.
 #[test]
 fn gamma_is_inert_where_greatest_and_least_occupancy_are_the_same() {
-    let rates = [0.0, 0.15, 0.333].map(|gamma| next(&Adaptation { gamma, ..law() }, 900.0, 1000.0, 0.3, 0.3));
+    let rates =
+        [0.0, 0.15, 0.333].map(|gamma| next(&Adaptation { gamma, ..controller() }, 900.0, 1000.0, 0.3, 0.3));
     assert!(rates[0] == rates[1] && rates[1] == rates[2], "{rates:?}");
-    let same = Adaptation { o_min: MaxRateQueue::Same, ..law() };
+    let same = Adaptation { o_min: MaxRateQueue::Same, ..controller() };
     close(next(&same, 2000.0, 1000.0, 0.75, 0.0), 1000.0);
 }
 
@@ -137,18 +138,18 @@ fn gamma_is_inert_where_greatest_and_least_occupancy_are_the_same() {
 fn the_rate_stays_below_sixteen_fair_shares() {
     let mut rate = 50.0;
     for _ in 0..20 {
-        rate = next(&law(), rate, 1000.0, 0.0, 0.0);
+        rate = next(&controller(), rate, 1000.0, 0.0, 0.0);
     }
     assert_eq!(rate, 16_000.0);
     // and does not grow where nobody knows a fair share
-    assert_eq!(next(&law(), 900.0, f64::INFINITY, 0.0, 0.0), 900.0);
-    assert_eq!(next(&law(), 900.0, f64::INFINITY, 0.4, 0.4), 900.0);
+    assert_eq!(next(&controller(), 900.0, f64::INFINITY, 0.0, 0.0), 900.0);
+    assert_eq!(next(&controller(), 900.0, f64::INFINITY, 0.4, 0.4), 900.0);
 }
 
 /// Our choice: over plain IP nobody measures.
 #[test]
 fn where_nobody_measured_only_a_fair_share_lets_the_rate_grow() {
-    assert_eq!(next(&law(), 300.0, 1000.0, 0.0, 1.0), 600.0);
-    assert_eq!(next(&law(), 900.0, 1000.0, 0.0, 1.0), 1000.0);
-    assert_eq!(next(&law(), 900.0, f64::INFINITY, 0.0, 1.0), 900.0);
+    assert_eq!(next(&controller(), 300.0, 1000.0, 0.0, 1.0), 600.0);
+    assert_eq!(next(&controller(), 900.0, 1000.0, 0.0, 1.0), 1000.0);
+    assert_eq!(next(&controller(), 900.0, f64::INFINITY, 0.0, 1.0), 900.0);
 }

@@ -1,6 +1,6 @@
 //! Conformance tests of the parts of schemes in NDN forwarders.
 
-use contract::{Admission, Departure, FaceId, Label, LinkLaw, NackReason, Name, NameId};
+use contract::{Admission, Departure, FaceId, Label, LinkAlgorithm, NackReason, Name, NameId};
 use proptest::prelude::*;
 use schemes::catalogue;
 use units::{Duration, Rate, Time};
@@ -58,28 +58,28 @@ fn turn() -> impl Strategy<Value = Turn> {
 }
 
 /// A node with three faces to producers, and two links and an endpoint to consumers.
-fn cross(law: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Action> {
+fn cross(algorithm: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Action> {
     let mut node = StrategyBench::new(faces(5, Rate::from_mbps(10), 1), &[10, 10, 20]);
     let mut entries = Vec::new();
     let mut deeds = Vec::new();
-    law.on_start(&mut node);
+    algorithm.on_start(&mut node);
     for turn in turns {
         let mut asked = None;
         match *turn {
             Turn::Wait(nanos) => node.now += Duration::from_nanos(nanos),
             Turn::Interest { segment, from } => {
                 asked = Some(FaceId(from));
-                entries.push(node.interest(law, segment, FaceId(from)));
+                entries.push(node.interest(algorithm, segment, FaceId(from)));
             }
             Turn::Data { entry, from } if !entries.is_empty() => {
-                node.data(law, entries[entry % entries.len()], FaceId(from));
+                node.data(algorithm, entries[entry % entries.len()], FaceId(from));
             }
             Turn::Nack { entry, from, reason } if !entries.is_empty() => {
                 let reason = NackReason::ALL[usize::from(reason)];
-                node.nack(law, entries[entry % entries.len()], FaceId(from), reason);
+                node.nack(algorithm, entries[entry % entries.len()], FaceId(from), reason);
             }
             Turn::Expire { entry } if !entries.is_empty() => {
-                node.expire(law, entries[entry % entries.len()]);
+                node.expire(algorithm, entries[entry % entries.len()]);
             }
             Turn::Departure(which) => node.departures.push_back(
                 [
@@ -94,11 +94,11 @@ fn cross(law: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Action> {
                 link.backlog.packets = packets;
             }
             Turn::Timer => {
-                if law.wake() != Time::NEVER {
-                    node.now = node.now.max(law.wake());
+                if algorithm.wake() != Time::NEVER {
+                    node.now = node.now.max(algorithm.wake());
                 }
-                node.timer(law);
-                assert!(law.wake() > node.now, "a deadline that has passed stays");
+                node.timer(algorithm);
+                assert!(algorithm.wake() > node.now, "a deadline that has passed stays");
             }
             Turn::Data { .. } | Turn::Nack { .. } | Turn::Expire { .. } => {}
         }
@@ -158,33 +158,33 @@ fn passage() -> impl Strategy<Value = Passage> {
 type Passed = (Vec<Admission>, Vec<Outcome>, Vec<(Label, contract::Ecn)>);
 
 /// A node with three links and two endpoints. At the end queues are empty and no Interest arrives, so that all held Interests must leave.
-fn pass(law: &mut impl LinkLaw, passages: &[Passage]) -> Passed {
+fn pass(algorithm: &mut impl LinkAlgorithm, passages: &[Passage]) -> Passed {
     let mut node = LinkBench::new(faces(3, Rate::from_mbps(10), 2));
     let (mut admissions, mut stamps) = (Vec::new(), Vec::new());
     let mut lanes: Vec<Option<u32>> = Vec::new();
-    law.on_start(&mut node);
+    algorithm.on_start(&mut node);
     for passage in passages {
         match *passage {
             Passage::Wait(nanos) => {
                 let end = node.now + Duration::from_nanos(nanos);
-                node.run(law, end);
+                node.run(algorithm, end);
             }
             Passage::Interest { name, from, to } if from != to => {
-                let admission = node.interest(law, name, FaceId(from), FaceId(to));
+                let admission = node.interest(algorithm, name, FaceId(from), FaceId(to));
                 if let Admission::Hold(lane) = admission {
                     if lanes.len() <= lane.index() {
                         lanes.resize(lane.index() + 1, None);
                     }
                     assert_eq!(*lanes[lane.index()].get_or_insert(to), to, "a lane is for one link");
-                    assert!(law.wake() != Time::NEVER, "what is held is thought of");
+                    assert!(algorithm.wake() != Time::NEVER, "what is held is thought of");
                 }
                 admissions.push(admission);
             }
             Passage::Data { name, from, to } if from != to => {
-                let packet = node.data(law, name, FaceId(from), FaceId(to));
+                let packet = node.data(algorithm, name, FaceId(from), FaceId(to));
                 stamps.push((packet.label, packet.ecn));
             }
-            Passage::Nack { name, from } => node.nack(law, name, FaceId(from)),
+            Passage::Nack { name, from } => node.nack(algorithm, name, FaceId(from)),
             Passage::Backlog { face, packets } => {
                 let link = node.link(FaceId(face));
                 link.backlog.packets = packets;
@@ -192,11 +192,11 @@ fn pass(law: &mut impl LinkLaw, passages: &[Passage]) -> Passed {
                 link.busy = packets > 0;
             }
             Passage::Timer => {
-                if law.wake() != Time::NEVER {
-                    node.now = node.now.max(law.wake());
+                if algorithm.wake() != Time::NEVER {
+                    node.now = node.now.max(algorithm.wake());
                 }
-                node.timer(law);
-                assert!(law.wake() > node.now, "a deadline that has passed stays");
+                node.timer(algorithm);
+                assert!(algorithm.wake() > node.now, "a deadline that has passed stays");
             }
             Passage::Interest { .. } | Passage::Data { .. } => {}
         }
@@ -206,9 +206,9 @@ fn pass(law: &mut impl LinkLaw, passages: &[Passage]) -> Passed {
     }
     // empty queues and ample time: all held Interests must leave
     let end = node.now + Duration::from_secs(600);
-    while node.held() > 0 && law.wake() <= end {
-        node.now = node.now.max(law.wake());
-        node.timer(law);
+    while node.held() > 0 && algorithm.wake() <= end {
+        node.now = node.now.max(algorithm.wake());
+        node.timer(algorithm);
     }
     assert_eq!(node.held(), 0, "Interests are held for ever");
     (admissions, node.outcomes, stamps)

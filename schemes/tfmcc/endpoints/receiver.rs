@@ -1,6 +1,6 @@
 //! TFMCC at a receiver: computes its rate, and decides when to report it.
 
-use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Bytes, Duration, Time};
 
 use super::headers::{Header, Millis, RateCode, Report};
@@ -230,7 +230,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let now = cx.now();
         self.wake_up(now);

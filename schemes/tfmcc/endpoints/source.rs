@@ -1,6 +1,6 @@
 //! TFMCC at the source: the rate of the current limiting receiver (CLR), and the feedback rounds of the other receivers.
 
-use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::echoes::{Echoes, Stamp};
@@ -76,7 +76,7 @@ impl Sender {
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         let packet_bits = packet.as_f64() * 8.0;
         let r_max = params.initial_rtt.as_secs_f64();
-        let mut law = Self {
+        let mut algorithm = Self {
             packet_bits,
             // one packet per R_max                                                [RFC4654 §3.1]
             rate: packet_bits / r_max,
@@ -94,8 +94,8 @@ impl Sender {
             heard_at: Time::ZERO,
             params: Box::new(params.clone()),
         };
-        law.set_rate(law.rate);
-        law
+        algorithm.set_rate(algorithm.rate);
+        algorithm
     }
 
     /// The CLR.
@@ -319,7 +319,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let this_round = self.round.number as u8;

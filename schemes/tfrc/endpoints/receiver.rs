@@ -1,6 +1,6 @@
 //! TFRC at the receiver: the loss event rate, the receive rate, and the times of reports.
 
-use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use contract::{Arrival, Count, Gap, ReceiverAlgorithm, ReceiverCx};
 use units::{Bytes, Duration, Time};
 
 use super::headers::{Header, Report};
@@ -126,7 +126,7 @@ impl Receiver {
     }
 }
 
-impl ReceiverLaw for Receiver {
+impl ReceiverAlgorithm for Receiver {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         let now = cx.now();
         self.losses.arrived(data.seq, now);

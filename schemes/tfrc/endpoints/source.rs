@@ -1,6 +1,6 @@
 //! TFRC at the sender: the rate of the throughput equation, limited to twice the receive rate.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, Feedback, Label, SenderAlgorithm, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::headers::{Header, Report};
@@ -184,7 +184,7 @@ impl Sender {
     }
 }
 
-impl SenderLaw for Sender {
+impl SenderAlgorithm for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
         let report = Report::decode(feedback.label).filter(|report| {

@@ -31,30 +31,30 @@ pub(super) fn made(file: &File) -> impl Iterator<Item = &At<Flow>> {
 /// The flows; prefixes of consumers get their numbers in `ndn`.
 pub(super) fn flows(tree: &Resolved, ids: &Ids<'_>, ndn: &mut Option<NdnSpec>) -> Vec<FlowSpec> {
     let sizes = ndn.as_ref().map(sizes).unwrap_or_default();
-    let mut law = None;
-    made(&tree.file).map(|table| flow(table, &tree.traces, ids, &mut law, ndn, &sizes)).collect()
+    let mut controller = None;
+    made(&tree.file).map(|table| flow(table, &tree.traces, ids, &mut controller, ndn, &sizes)).collect()
 }
 
 /// A scheme with its parameters that are not default: copies of a flow share the table that says them.
 #[derive(Clone)]
-struct Law {
+struct Controller {
     table: Option<Arc<Params>>,
     scheme: Option<String>,
     params: ParamList,
     is_stream: bool,
 }
 
-impl Law {
+impl Controller {
     /// That of the flow before, or a new one.
     fn of(table: &Flow, last: Option<Self>) -> Self {
         let params = table.params.given().map(|at| &at.value);
-        let shared = |law: &Self| match (params, &law.table) {
+        let shared = |controller: &Self| match (params, &controller.table) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (None, None) => true,
             _ => false,
         };
-        if let Some(law) = last.filter(shared) {
-            return law;
+        if let Some(controller) = last.filter(shared) {
+            return controller;
         }
         let scheme = table.scheme.given().map(|scheme| scheme.0.clone());
         let entry = scheme.as_deref().and_then(schemes::find);
@@ -71,12 +71,12 @@ fn flow(
     table: &Flow,
     traces: &BTreeMap<String, Trace>,
     ids: &Ids<'_>,
-    law: &mut Option<Law>,
+    controller: &mut Option<Controller>,
     ndn: &mut Option<NdnSpec>,
     sizes: &Sizes,
 ) -> FlowSpec {
-    let own = Law::of(table, law.take());
-    let Law { scheme, params, is_stream, .. } = law.insert(own).clone();
+    let own = Controller::of(table, controller.take());
+    let Controller { scheme, params, is_stream, .. } = controller.insert(own).clone();
     let kind = match (table.stack.given(), *table.network.known(), &scheme, ndn) {
         (Some(stack), ..) => FlowKind::Stack(over_stack(table, stack.value)),
         (_, NetworkWord::Ndn, _, Some(spec)) => FlowKind::Ndn(consumer(table, spec, sizes)),
@@ -251,7 +251,7 @@ fn consumer(table: &Flow, spec: &mut NdnSpec, sizes: &Sizes) -> ConsumerConfig {
         pattern: requests(written),
         // what has no end, and no limit
         size: table.size.or(Bytes::UNLIMITED),
-        ..ConsumerConfig::with_law(prefix, payload)
+        ..ConsumerConfig::with_controller(prefix, payload)
     };
     if let Some(source) = table.source.given() {
         config.rate = *source.rate.known();

@@ -392,7 +392,7 @@ fn a_consumer_is_measured_where_its_data_arrive() {
     let mut spec = sim::NdnSpec { nodes: vec![NodeId(0), NodeId(1)], ..sim::NdnSpec::default() };
     let prefix = spec.names.intern("/films/new");
     blueprint.ndn = Some(spec);
-    let config = ndn::ConsumerConfig::with_law(prefix, Bytes::new(1024));
+    let config = ndn::ConsumerConfig::with_controller(prefix, Bytes::new(1024));
     blueprint.flow("viewer", Some("aimd"), FlowKind::Ndn(config), NodeId(0), &[]);
     let mut trace = trace();
     let mut record = FlowRecord {

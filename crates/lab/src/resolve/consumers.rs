@@ -20,7 +20,7 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
                 "whoever serves the prefix answers, and Data comes back to the consumer"
             }
             "packet" => "the producer says how large its Data are",
-            "rate" => "a consumer asks as fast as its law permits, or as its `source` says",
+            "rate" => "a consumer asks as fast as its controller permits, or as its `source` says",
             "player" => "players play the frames of streams",
             "tcp" | "stream" | "arrivals" => "its settings are those of `consumer`",
             _ => continue,
@@ -29,7 +29,7 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
     }
     let prefix = table.prefix.required("prefix", "a consumer of named data", table.place, notes);
     let served = prefix.and_then(|prefix| ndn.server(prefix, notes));
-    let law = law(table, ndn, notes);
+    let controller = controller(table, ndn, notes);
     // without a server the sizes do not matter: something is noted
     let (payload, data) =
         served.map_or((Bytes::new(1024), Bytes::new(1100)), |served| (served.payload, served.data));
@@ -40,7 +40,7 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
     let base = ConsumerConfig {
         interest: ndn.interest,
         lifetime: ndn.lifetime,
-        ..ConsumerConfig::with_law(NameId(0), payload)
+        ..ConsumerConfig::with_controller(NameId(0), payload)
     };
     // a source asks once
     let usual = if matches!(source, Some(Some(_))) { ConsumerConfig { retries: 0, ..base } } else { base };
@@ -75,13 +75,13 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
         size: table.size.clone(),
         source: source.flatten().into(),
         consumer: filled.into(),
-        ..law?
+        ..controller?
     };
     Some(Machine { table, transport: Transport::Ndn, packet: data, trace: None })
 }
 
 /// The keys of the scheme and its parameters; none with a source.
-fn law(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow> {
+fn controller(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow> {
     if let Some(source) = table.source.given() {
         if table.scheme.given().is_some() {
             notes.wrong(source.place, "a flow has a scheme or a source").hint("write one of them");
@@ -100,8 +100,11 @@ fn law(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow> {
     let asks = entry.scheme.families.contains(&Family::Ndn) && matches!(entry.build, Build::Control(_));
     if !asks {
         notes
-            .wrong(written.place, format!("`{name}` is no law of consumers of named data"))
-            .hint("take a law of the family ndn, such as scheme = \"aimd\"");
+            .wrong(
+                written.place,
+                format!("`{name}` is not a congestion controller for consumers of named data"),
+            )
+            .hint("take a scheme of the family ndn, such as scheme = \"aimd\"");
         return None;
     }
     if entry.link.is_some() && entry.scheme.families == [Family::Ndn] && ndn.link.is_none() {
@@ -113,7 +116,7 @@ fn law(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow> {
     Some(Flow { scheme: table.scheme.clone(), params, ..Flow::default() })
 }
 
-/// Gaps and mean rate of Data of a consumer without a law.
+/// Gaps and mean rate of Data of a consumer without a controller.
 fn source(source: &Source, data: Bytes, notes: &mut Notes) -> Option<Source> {
     let kind = source.kind.required("kind", "a source", source.place, notes);
     let hint = match kind.map(|kind| kind.value) {

@@ -1,6 +1,6 @@
 //! Parameters of schemes and of parts of forwarders: checked values, and every default.
 
-use contract::{ParamInfo, ParamList, SenderLaw, Setup};
+use contract::{ParamInfo, ParamList, SenderAlgorithm, Setup};
 use schemes::{Build, Entry};
 use stack::ndn;
 use units::Bytes;
@@ -51,7 +51,9 @@ impl PartParams {
 pub(crate) fn out_of_band(scheme: &str, params: &ParamList) -> bool {
     let setup = Setup { segment: Bytes::new(1000), header: Bytes::ZERO, initial_window: Bytes::new(1000) };
     schemes::find(scheme).is_some_and(|entry| match entry.build {
-        Build::Stream { sender, .. } => sender(params, &setup).is_ok_and(|law| law.out_of_band()),
+        Build::Stream { sender, .. } => {
+            sender(params, &setup).is_ok_and(|controller| controller.out_of_band())
+        }
         Build::Control(_) | Build::Forwarder => false,
     })
 }

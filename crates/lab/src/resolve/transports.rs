@@ -223,7 +223,10 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             if !entry.scheme.families.contains(&Family::Ip) {
                 let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
                 notes
-                    .wrong(place, format!("`{scheme}` is a law of consumers of named data"))
+                    .wrong(
+                        place,
+                        format!("`{scheme}` is a congestion controller for consumers of named data"),
+                    )
                     .hint("write network = \"ndn\" and the `prefix` that it asks for");
                 return None;
             }
@@ -261,7 +264,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
             notes
                 .wrong(place, format!("`{scheme}` has parts in NDN forwarders alone"))
-                .hint("a flow takes a congestion law, such as scheme = \"cubic\"");
+                .hint("a flow takes a congestion controller, such as scheme = \"cubic\"");
             return None;
         }
     };

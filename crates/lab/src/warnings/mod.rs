@@ -169,14 +169,14 @@ impl Whole<'_> {
         if let (FlowKind::Ndn(config), Some(consumer), Some(_)) =
             (&flow.kind, table.consumer.given(), table.source.given())
         {
-            let usual = ndn::ConsumerConfig::with_law(config.prefix, config.payload);
+            let usual = ndn::ConsumerConfig::with_controller(config.prefix, config.payload);
             let window = config.initial_window != usual.initial_window;
             let episode = config.episode != usual.episode;
-            let of_a_law = [
+            let of_a_controller = [
                 ("initial_window", place_of(&consumer.initial_window), window),
                 ("episode", place_of(&consumer.episode), episode),
             ];
-            for (key, place, asked) in of_a_law {
+            for (key, place, asked) in of_a_controller {
                 if let Some(place) = place.filter(|_| asked) {
                     notes
                         .warn(place, format!("`{key}` has no effect on a consumer with a `source`"))

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use contract::{
-    Count, FaceId, Header, NameId, NextHop, NodeId, NodeView, Order, Packet, PortId, PortView, RouterInput,
+    Command, Count, FaceId, Header, NameId, NextHop, NodeId, NodeView, Packet, PortId, PortView, RouterInput,
     Traffic,
 };
 use driver::{Batch, GsoBatch, Platform, SendOutcome};
@@ -44,11 +44,11 @@ pub struct AgentStats {
     pub statuses: u64,
     /// Signals sent.
     pub signals: u64,
-    /// Orders executed.
-    pub orders: u64,
-    /// Orders that rerouted traffic.
+    /// Commands executed.
+    pub commands: u64,
+    /// Commands that rerouted traffic.
     pub moves: u64,
-    /// Orders that were not executed: outdated, or for something unknown here.
+    /// Commands that were not executed: outdated, or for something unknown here.
     pub ignored: u64,
     /// Discarded datagrams on the controller's socket.
     pub discarded: Discarded,
@@ -84,8 +84,8 @@ impl ForwarderAgent {
         self.channel.on_offer(packet.size_bytes, what.map(Traffic::Prefix), port);
     }
 
-    /// Puts next hops that were ordered into a table of routes.
-    pub(super) fn keep_orders(&mut self, table: &mut Vec<(NameId, Vec<NextHop>)>, routes: &Routes) {
+    /// Puts next hops that were commanded into a table of routes.
+    pub(super) fn keep_commands(&mut self, table: &mut Vec<(NameId, Vec<NextHop>)>, routes: &Routes) {
         self.served = routes.told();
         for (prefix, hops) in self.channel.machine().into_iter().flat_map(Agent::next_hops) {
             let Some(prefix) = routes.number_of(prefix) else { continue };
@@ -106,7 +106,7 @@ impl ForwarderAgent {
             sessions: stats.sessions,
             statuses: count(Count::Statuses),
             signals: count(Count::Signals),
-            orders: count(Count::Commands),
+            commands: count(Count::Commands),
             moves: count(Count::Reroutes),
             ignored: count(Count::Ignored),
             discarded: stats.discarded,
@@ -129,7 +129,7 @@ impl ForwarderAgent {
         now: Time,
         ports: &[Port],
         frames: &mut dyn Frames,
-    ) -> Vec<Order> {
+    ) -> Vec<Command> {
         let Self { channel, random, ports: numbers, .. } = self;
         let mut seen = AgentView { ports, numbers, now };
         channel.handle(input, now, &mut seen, &mut ControllerPath { frames, random, now })
@@ -151,13 +151,13 @@ impl Node {
             &mut ControllerPath { frames: &mut *frames, random, now },
         );
         let mut new_task = false;
-        let orders = match received {
+        let commands = match received {
             Received::Nothing => Vec::new(),
             Received::Frame(said) => {
                 let packet = SouthboundChannel::packet(&said);
                 attached.run(RouterInput::Packet(&packet, PortId(0)), now, &self.ports, frames)
             }
-            // the same task again, as after a controller's restart: what was ordered stays in force
+            // the same task again, as after a controller's restart: what was commanded stays in force
             Received::Task(task) if attached.task.as_ref() == Some(&*task) => Vec::new(),
             Received::Task(task) => {
                 self.take_task(&mut attached, *task, now);
@@ -165,7 +165,7 @@ impl Node {
                 attached.run(RouterInput::Start, now, &self.ports, frames)
             }
         };
-        self.execute(&mut attached, orders);
+        self.execute(&mut attached, commands);
         self.attached = Some(attached);
         if new_task {
             self.rerouted();
@@ -178,8 +178,8 @@ impl Node {
         let ForwarderAgent { channel, random, .. } = &mut *attached;
         channel.on_time(at, &mut ControllerPath { frames: &mut *frames, random, now: at });
         if attached.channel.machine_is_due(at) {
-            let orders = attached.run(RouterInput::Timer, at, &self.ports, frames);
-            self.execute(&mut attached, orders);
+            let commands = attached.run(RouterInput::Timer, at, &self.ports, frames);
+            self.execute(&mut attached, commands);
         }
         self.attached = Some(attached);
     }
@@ -191,12 +191,12 @@ impl Node {
         }
     }
 
-    /// A task that is another than before: orders are forgotten, links and prefixes have other numbers.
+    /// A task that is another than before: commands are forgotten, links and prefixes have other numbers.
     fn take_task(&mut self, attached: &mut ForwarderAgent, task: Task, now: Time) {
         for (slot, link) in self.settings.links.iter().enumerate() {
             let known = task.ports.iter().find(|(_, name)| *name == link.name && !name.is_empty());
             attached.ports[slot] = known.map(|(port, _)| *port);
-            self.ports[slot].forget_orders(link);
+            self.ports[slot].forget_commands(link);
         }
         let mut ports: Vec<PortId> = attached.ports.iter().flatten().copied().collect();
         ports.sort_unstable();
@@ -214,25 +214,25 @@ impl Node {
         attached.task = Some(task);
     }
 
-    fn execute(&mut self, attached: &mut ForwarderAgent, orders: Vec<Order>) {
-        for order in orders {
-            let done = match order {
-                Order::NextHops { prefix, hops } => {
+    fn execute(&mut self, attached: &mut ForwarderAgent, commands: Vec<Command>) {
+        for command in commands {
+            let done = match command {
+                Command::NextHops { prefix, hops } => {
                     let hops: Vec<NextHop> =
                         hops.list().iter().filter_map(|hop| attached.next_hop(hop)).collect();
                     let prefix = self.routes.number_of(prefix).filter(|_| !hops.is_empty());
                     prefix.map(|prefix| self.prefer(prefix, &hops))
                 }
-                Order::Queue { port, limit, mark_above } => attached.slot(port).map(|slot| {
-                    self.ports[slot].order_queue((limit != u32::MAX).then_some(limit), mark_above);
+                Command::Queue { port, limit, mark_above } => attached.slot(port).map(|slot| {
+                    self.ports[slot].command_queue((limit != u32::MAX).then_some(limit), mark_above);
                     false
                 }),
-                Order::Cap { port, rate } if rate > Rate::ZERO => attached.slot(port).map(|slot| {
-                    self.ports[slot].order_cap(rate.min(self.settings.links[slot].rate));
+                Command::Cap { port, rate } if rate > Rate::ZERO => attached.slot(port).map(|slot| {
+                    self.ports[slot].command_cap(rate.min(self.settings.links[slot].rate));
                     false
                 }),
                 // nothing is forwarded by address, and nothing with no rate
-                Order::Route { .. } | Order::Cap { .. } => None,
+                Command::Route { .. } | Command::Cap { .. } => None,
             };
             let count = match done {
                 Some(true) => Count::Reroutes,
@@ -381,18 +381,18 @@ mod tests {
         }
     }
 
-    fn give(node: &mut Node, attached: &mut ForwarderAgent, order: Order) -> (u64, u64) {
-        node.execute(attached, vec![order]);
+    fn give(node: &mut Node, attached: &mut ForwarderAgent, command: Command) -> (u64, u64) {
+        node.execute(attached, vec![command]);
         (attached.stats().moves, attached.stats().ignored)
     }
 
     #[test]
-    fn orders_of_queues_caps_and_next_hops_are_executed_and_others_counted() {
+    fn commands_of_queues_caps_and_next_hops_are_executed_and_others_counted() {
         let (mut node, mut attached) = attached();
         let film = node.routes.number_of(NameId(3)).expect("it was told");
         let hops = |hops: &[u32]| {
             let hops: Vec<Hop> = hops.iter().map(|port| Hop { port: PortId(*port), cost: 1 }).collect();
-            Order::NextHops { prefix: NameId(3), hops: Hops::new(&hops) }
+            Command::NextHops { prefix: NameId(3), hops: Hops::new(&hops) }
         };
         // the first of equals at the beginning, whatever the settings prefer
         assert!(!node.prefer(film, &[NextHop { face: FaceId(0), cost: 1 }]));
@@ -400,15 +400,15 @@ mod tests {
         assert_eq!(give(&mut node, &mut attached, hops(&[6])), (1, 0));
         // what is not here: a link that is elsewhere, a prefix, a route to a node
         assert_eq!(give(&mut node, &mut attached, hops(&[4])), (1, 1));
-        let elsewhere = Order::NextHops { prefix: NameId(9), hops: Hops::new(&[]) };
+        let elsewhere = Command::NextHops { prefix: NameId(9), hops: Hops::new(&[]) };
         assert_eq!(give(&mut node, &mut attached, elsewhere), (1, 2));
-        let route = Order::Route { to: NodeId(1), via: PortId(6) };
+        let route = Command::Route { to: NodeId(1), via: PortId(6) };
         assert_eq!(give(&mut node, &mut attached, route), (1, 3));
 
         let port = PortId(6);
-        let queue = Order::Queue { port, limit: 7, mark_above: 0 };
+        let queue = Command::Queue { port, limit: 7, mark_above: 0 };
         assert_eq!(give(&mut node, &mut attached, queue), (1, 3));
-        let cap = |mbps| Order::Cap { port, rate: Rate::from_mbps(mbps) };
+        let cap = |mbps| Command::Cap { port, rate: Rate::from_mbps(mbps) };
         let view = |node: &Node| node.ports[1].view(port, Time::ZERO);
         assert_eq!(view(&node).limit, Backlog { packets: 7, bytes: Bytes::UNLIMITED });
         assert!(node.ports[1].marks() && !node.ports[0].marks());
@@ -416,7 +416,7 @@ mod tests {
         assert_eq!(view(&node).rate, Rate::from_mbps(3));
         give(&mut node, &mut attached, cap(30));
         assert_eq!(view(&node).rate, RATE, "a link carries no more than it can");
-        assert_eq!(give(&mut node, &mut attached, Order::Cap { port, rate: Rate::ZERO }), (1, 4));
+        assert_eq!(give(&mut node, &mut attached, Command::Cap { port, rate: Rate::ZERO }), (1, 4));
         give(&mut node, &mut attached, cap(3));
 
         // another task: all of that is forgotten

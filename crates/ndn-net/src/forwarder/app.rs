@@ -47,19 +47,19 @@ pub struct Sample {
 }
 
 impl App {
-    /// A consumer of segments below `prefix`. Its law starts at `access`, the rate of its node's own link, if it starts at any rate.
+    /// A consumer of segments below `prefix`. Its controller starts at `access`, the rate of its node's own link, if it starts at any rate.
     pub fn consumer(
         prefix: Name,
         config: ConsumerConfig,
-        mut law: AnyControl,
+        mut controller: AnyControl,
         access: Rate,
         span: (Time, Time),
         seed: u64,
     ) -> Self {
-        law.on_access(access);
+        controller.on_access(access);
         let payload = config.payload.as_u64() as usize;
         let config = ConsumerConfig { prefix: PREFIX, ..config };
-        Self::new(Kind::Consumer(Box::new(Consumer::new(&config, law))), prefix, payload, span, seed)
+        Self::new(Kind::Consumer(Box::new(Consumer::new(&config, controller))), prefix, payload, span, seed)
     }
 
     /// A producer of Data with `payload` bytes of zeros, for everything below `prefix`.

@@ -32,7 +32,7 @@ pub(super) struct Port {
     pub(super) rate: Rate,
     rate_in: Rate,
     limit: u32,
-    /// Packets are marked from this backlog on, if a controller ordered that.
+    /// Packets are marked from this backlog on, if a controller commanded that.
     mark_above: u32,
     delay: Duration,
     queue: VecDeque<Waiting>,
@@ -145,19 +145,19 @@ impl Port {
         self.held
     }
 
-    /// Executes a controller's order about the queue limit and the marking threshold.
-    pub(super) fn order_queue(&mut self, limit: Option<u32>, mark_above: u32) {
+    /// Executes a controller's command about the queue limit and the marking threshold.
+    pub(super) fn command_queue(&mut self, limit: Option<u32>, mark_above: u32) {
         self.limit = limit.unwrap_or(self.limit);
         self.mark_above = mark_above;
     }
 
-    /// Executes a controller's order about the maximum rate, from the next packet on.
-    pub(super) fn order_cap(&mut self, rate: Rate) {
+    /// Executes a controller's command about the maximum rate, from the next packet on.
+    pub(super) fn command_cap(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
     /// Restores queue and rate of the settings.
-    pub(super) fn forget_orders(&mut self, settings: &LinkSettings) {
+    pub(super) fn forget_commands(&mut self, settings: &LinkSettings) {
         (self.limit, self.mark_above, self.rate) = (settings.buffer, u32::MAX, settings.rate);
     }
 

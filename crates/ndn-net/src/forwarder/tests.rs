@@ -505,11 +505,11 @@ fn mircc_pair(tick: Duration) -> Net {
         ..ConsumerConfig::new(contract::NameId(0), Bytes::new(payload as u64), Rate::ZERO)
     };
     let entry = schemes::find("mircc").expect("it is in the catalogue");
-    let schemes::Build::Control(make) = entry.build else { panic!("it has a law") };
+    let schemes::Build::Control(make) = entry.build else { panic!("it has a controller") };
     let setup =
         contract::Setup { segment: Bytes::new(1250), header: Bytes::ZERO, initial_window: Bytes::UNLIMITED };
-    let law = make(&Vec::new(), &setup).expect("defaults are right");
-    let app = App::consumer(name("/p"), config, law, Rate::from_mbps(10), (at(1000), at(3000)), 1);
+    let controller = make(&Vec::new(), &setup).expect("defaults are right");
+    let app = App::consumer(name("/p"), config, controller, Rate::from_mbps(10), (at(1000), at(3000)), 1);
     consumer.add_app(app).expect("there is room");
     producer.add_app(App::producer(name("/p"), payload)).expect("there is room");
     let mut net = Net {

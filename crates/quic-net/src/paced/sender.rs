@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use contract::{Count, Ecn, Header, Input, Packet, Random, SenderLaw};
+use contract::{Count, Ecn, Header, Input, Packet, Random, SenderAlgorithm};
 use driver::StateMachine;
 use live::{Progress, Scheme, Stats, with_initial_rate};
 use schemes::{AnySender, Build};
@@ -265,7 +265,7 @@ impl PacedSender {
         progress.bytes.store(bytes, Ordering::Relaxed);
         progress.content.store(content, Ordering::Relaxed);
         let Some(machine) = &self.machine else { return };
-        let allowed = machine.endpoint.law().allowance().rate.min(limit);
+        let allowed = machine.endpoint.algorithm().allowance().rate.min(limit);
         let bps = if allowed == Rate::UNLIMITED { 0 } else { allowed.as_bps() };
         progress.allowed_bps.store(bps, Ordering::Relaxed);
         progress.rtt_ns.store(machine.meter.rtt_last.as_nanos(), Ordering::Relaxed);

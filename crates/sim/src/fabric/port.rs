@@ -5,10 +5,10 @@
 //! ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
 mod changes;
+mod commands;
 mod counters;
 mod departures;
 mod discipline;
-mod orders;
 mod transmitter;
 
 use contract::{

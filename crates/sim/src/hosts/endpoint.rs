@@ -428,14 +428,14 @@ pub(super) fn make_sender(
         }
         FlowKind::Stream(config) => {
             let Build::Stream { sender, .. } = scheme(flow)? else {
-                return Err(wrong_kind(flow, "a window law"));
+                return Err(wrong_kind(flow, "a window-based controller"));
             };
-            let law = sender(&flow.params, &stream_setup(config))?;
-            let law = match log {
-                Some(log) => AnySender::Custom(Box::new(LoggedSender::new(law, log.clone()))),
-                None => law,
+            let controller = sender(&flow.params, &stream_setup(config))?;
+            let controller = match log {
+                Some(log) => AnySender::Custom(Box::new(LoggedSender::new(controller, log.clone()))),
+                None => controller,
             };
-            let sender = stream::Sender::new(config, law, to);
+            let sender = stream::Sender::new(config, controller, to);
             AnyEndpoint::StreamSender(Box::new(match attachment {
                 Some(attachment) => sender.attached(attachment),
                 None => sender,
@@ -453,11 +453,11 @@ pub(super) fn make_sender(
                 Build::Stream { .. } => return Err(wrong_kind(flow, "a stream")),
                 Build::Forwarder => return Err(wrong_kind(flow, "a part of forwarders")),
             };
-            let mut law = build(&flow.params, &consumer_setup(config))?;
+            let mut controller = build(&flow.params, &consumer_setup(config))?;
             if let Some(capacity) = access_capacity(flow.from, blueprint) {
-                law.on_access(capacity);
+                controller.on_access(capacity);
             }
-            AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, logged(law, log))))
+            AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, logged(controller, log))))
         }
     })
 }
@@ -489,10 +489,10 @@ pub(super) fn make_receiver(
         FlowKind::Tcp(config) => AnyEndpoint::TcpReceiver(tcp::Receiver::new(config, sender)),
         FlowKind::Stream(config) => {
             let Build::Stream { receiver, .. } = scheme(flow)? else {
-                return Err(wrong_kind(flow, "a window law"));
+                return Err(wrong_kind(flow, "a window-based controller"));
             };
-            let law = receiver(&flow.params, &stream_setup(config))?;
-            let receiver = stream::Receiver::new(config, law, sender);
+            let controller = receiver(&flow.params, &stream_setup(config))?;
+            let receiver = stream::Receiver::new(config, controller, sender);
             let receiver = match attachment {
                 Some(attachment) => receiver.attached(attachment),
                 None => receiver,
@@ -511,7 +511,7 @@ pub(super) fn stream_setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
-/// The setup of a consumer's law, which counts Data packets on the wire.
+/// The setup of a consumer's controller, which counts Data packets on the wire.
 fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
     Setup {
         segment: config.data,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{
-    Address, Count, EndpointId, Hop, LinkLaw, NameId, NextHop, NodeId, ParamError, PortId, Random, Setup,
+    Address, Count, EndpointId, Hop, LinkAlgorithm, NameId, NextHop, NodeId, ParamError, PortId, Random,
+    Setup,
 };
 use schemes::AnyLink;
 use stack::ndn;
@@ -28,13 +29,13 @@ impl NodeState {
     }
 
     /// Replaces the link part of the node's forwarder. Returns false if it has none.
-    pub(crate) fn set_link_law(&mut self, law: Box<dyn LinkLaw + Send>) -> bool {
+    pub(crate) fn set_link_algorithm(&mut self, algorithm: Box<dyn LinkAlgorithm + Send>) -> bool {
         let AnyNode::Forwarder(forwarder) = &mut self.machine else { return false };
-        forwarder.set_law(Some(AnyLink::Custom(law)));
+        forwarder.set_algorithm(Some(AnyLink::Custom(algorithm)));
         true
     }
 
-    /// Prefers these next hops of a prefix, as a controller ordered. Returns the port of the first next hop if that changed. An order that
+    /// Prefers these next hops of a prefix, as a controller commanded. Returns the port of the first next hop if that changed. A command that
     /// the node cannot execute is counted as ignored.
     pub(crate) fn prefer_next_hops(&mut self, prefix: NameId, hops: &[Hop]) -> Option<Option<PortId>> {
         let Some(forwarder) = self.forwarder_mut() else {
@@ -116,15 +117,15 @@ impl Nodes {
         spec.nodes.iter().filter_map(routes).collect()
     }
 
-    /// Recomputes the next hops of every forwarder. Orders of a controller stay in force.
+    /// Recomputes the next hops of every forwarder. Commands of a controller stay in force.
     pub(crate) fn route_names(&mut self, blueprint: &Blueprint, edges: &[Edge]) {
         for (node, mut routes) in self.computed_name_routes(blueprint, edges) {
             let index = self.at(node).expect("it was placed");
             let NodeState { machine, agent, .. } = self.get_mut(index);
             let AnyNode::Forwarder(forwarder) = machine.plain_mut() else { continue };
             if let Some(agent) = agent {
-                let ordered = agent.machine.next_hops();
-                ordered.for_each(|(prefix, hops)| keep_order(&mut routes, prefix, hops, forwarder));
+                let commanded = agent.machine.next_hops();
+                commanded.for_each(|(prefix, hops)| keep_command(&mut routes, prefix, hops, forwarder));
             }
             forwarder.set_routes(&routes);
         }
@@ -199,16 +200,16 @@ fn no_part(key: &str, name: &str) -> ParamError {
     ParamError { name: key.to_owned(), message, hint: None, beside: None }
 }
 
-/// Applies an order of a controller to the next hops of the metric. Next hops that no longer exist are omitted; if none is left, the order
+/// Applies a command of a controller to the next hops of the metric. Next hops that no longer exist are omitted; if none is left, the command
 /// has no effect.
-fn keep_order(
+fn keep_command(
     routes: &mut [(NameId, Vec<NextHop>)],
     prefix: NameId,
     hops: &[contract::Hop],
     forwarder: &Forwarder,
 ) {
     let Some((_, known)) = routes.iter_mut().find(|(other, _)| *other == prefix) else { return };
-    let ordered: Vec<NextHop> = hops
+    let commanded: Vec<NextHop> = hops
         .iter()
         .filter_map(|hop| {
             let face = forwarder.faces().of_port(hop.port)?;
@@ -216,8 +217,8 @@ fn keep_order(
             there.then_some(NextHop { face, cost: u64::from(hop.cost) })
         })
         .collect();
-    if !ordered.is_empty() {
-        ndn::preferred(known, &ordered);
+    if !commanded.is_empty() {
+        ndn::preferred(known, &commanded);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{
-    App, DirectedLink, DropReason, Hop, LinkId, NameId, Net, NextHop, NodeCx, NodeId, Order, ParamError,
+    App, Command, DirectedLink, DropReason, Hop, LinkId, NameId, Net, NextHop, NodeCx, NodeId, ParamError,
     PortId, RouterInput, Setup, Wants,
 };
 use schemes::AnyApp;
@@ -36,10 +36,10 @@ impl NodeAgent {
 }
 
 impl NodeState {
-    /// Removes the orders of the node's agent and returns them.
-    pub(crate) fn forget_orders(&mut self) -> Vec<Order> {
+    /// Removes the commands of the node's agent and returns them.
+    pub(crate) fn forget_commands(&mut self) -> Vec<Command> {
         let Some(agent) = &mut self.agent else { return Vec::new() };
-        let kept = agent.machine.kept().map(|(_, order)| *order).collect();
+        let kept = agent.machine.kept().map(|(_, command)| *command).collect();
         agent.machine.reset();
         kept
     }

@@ -1,6 +1,6 @@
 //! Changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
 
-use contract::{DropReason, EndpointId, FlowId, Input, LinkId, LinkLaw, NodeId, PortId};
+use contract::{DropReason, EndpointId, FlowId, Input, LinkAlgorithm, LinkId, NodeId, PortId};
 use stack::log::Log;
 use units::Rate;
 
@@ -128,9 +128,9 @@ impl World {
     }
 
     /// Replaces the link part of the NDN forwarder of `node`. Call it before the run. It has no effect without a forwarder.
-    pub fn custom_link(&mut self, node: NodeId, law: Box<dyn LinkLaw + Send>) {
+    pub fn custom_link(&mut self, node: NodeId, algorithm: Box<dyn LinkAlgorithm + Send>) {
         let Some(index) = self.hosts.nodes.at(node) else { return };
-        if self.hosts.nodes.get_mut(index).set_link_law(law) {
+        if self.hosts.nodes.get_mut(index).set_link_algorithm(algorithm) {
             self.hosts.nodes.observe_ports(&mut self.fabric);
             self.start_node(index);
         }
@@ -189,7 +189,7 @@ impl World {
     /// Resets the state machine of a node to its initial state.
     pub(super) fn reset_node(&mut self, node: NodeId) {
         let Some(index) = self.hosts.nodes.at(node) else { return };
-        self.forget_orders(index);
+        self.forget_commands(index);
         if self.hosts.reset_node(index, &self.blueprint, &self.fabric) {
             self.start_node(index);
         }

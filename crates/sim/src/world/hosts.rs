@@ -116,8 +116,8 @@ impl World {
             self.forward(node, id);
         }
         self.out.outbox.clear();
-        if !self.out.orders.is_empty() {
-            self.execute_orders(index);
+        if !self.out.commands.is_empty() {
+            self.execute_commands(index);
         }
         self.hosts.nodes.rearm(index, self.now, &mut self.agenda);
     }

@@ -4,12 +4,12 @@
 //! machines of nodes, clocks, flows), the [`Accounts`] (counters, digest, recorder) and [`External`] (payloads of real programs, capture). An
 //! endpoint outputs a packet, which enters the queue of its node's port and arrives at the next node, and so on until it is delivered or dropped.
 //! That path is in `packets.rs` and `queues.rs`; endpoints and state machines of nodes are called in `hosts.rs`, changes during a run are in
-//! `changes.rs`, commands of a controller in `orders.rs`, emulation in `emulation.rs`.
+//! `changes.rs`, commands of a controller in `commands.rs`, emulation in `emulation.rs`.
 
 mod changes;
+mod commands;
 mod emulation;
 mod hosts;
-mod orders;
 mod packets;
 mod queues;
 

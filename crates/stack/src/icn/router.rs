@@ -6,8 +6,8 @@
 
 use contract::{
     Address, Branch, Count, DropReason, Eid, Entry, FeedbackTarget, FlowId, GroupId, GroupMessage, Header,
-    Label, NodeCx, Packet, PortId, PortView, Registration, Report, RouterCx, RouterInput, RouterLaw, Signal,
-    TransitCx,
+    Label, NodeCx, Packet, PortId, PortView, Registration, Report, RouterAlgorithm, RouterCx, RouterInput,
+    Signal, TransitCx,
 };
 use units::{Bytes, Duration, Time};
 
@@ -142,7 +142,7 @@ impl Group {
     }
 }
 
-impl<L: RouterLaw> Router<L> {
+impl<L: RouterAlgorithm> Router<L> {
     /// A router with empty tables. `known` has one row per group of the network.
     pub fn new(config: &Config, resolver: Address, parts: Vec<L>, known: Vec<GroupPart>) -> Self {
         let table = known.iter().map(|_| None).collect();
@@ -555,7 +555,7 @@ impl<L: RouterLaw> Router<L> {
     }
 }
 
-impl<L: RouterLaw> contract::Router for Router<L> {
+impl<L: RouterAlgorithm> contract::Router for Router<L> {
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         let fate = match input {
             RouterInput::Packet(packet, from) => match packet.header {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use contract::{
     Admission, Crossing, Departure, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, LaneId,
-    LaneView, LinkCx, LinkLaw, Nack, NackReason, Name, Names, NodeCx, NodeId, OutRecord, Packet, Pending,
-    Random, StrategyCx,
+    LaneView, LinkAlgorithm, LinkCx, Nack, NackReason, Name, Names, NodeCx, NodeId, OutRecord, Packet,
+    Pending, Random, StrategyCx,
 };
 use units::{Bytes, Duration, Time};
 
@@ -30,7 +30,7 @@ pub(super) struct Core {
     /// Interests that the link part refused during its timer and that the strategy must be told of.
     pub refusals: Vec<(Pending, FaceId, NackReason)>,
     pub strategy_random: Random,
-    pub law_random: Random,
+    pub algorithm_random: Random,
 }
 
 impl Core {
@@ -116,15 +116,15 @@ impl Core {
 /// The context of a strategy.
 pub(super) struct StrategyContext<'a, 'b, 'c, L> {
     pub core: &'a mut Core,
-    pub law: &'a mut Option<L>,
+    pub algorithm: &'a mut Option<L>,
     pub cx: &'a mut NodeCx<'b, 'c>,
     /// The Interest that is being processed, and its face.
     pub arrived: Option<(Pending, &'a Packet, FaceId)>,
 }
 
-impl<L: LinkLaw> StrategyContext<'_, '_, '_, L> {
+impl<L: LinkAlgorithm> StrategyContext<'_, '_, '_, L> {
     fn send(&mut self, pending: Pending, face: FaceId, fresh_nonce: bool) -> Departure {
-        let Self { core, law, cx, arrived } = self;
+        let Self { core, algorithm, cx, arrived } = self;
         if face.0 >= core.faces.count() {
             return Departure::Gone;
         }
@@ -142,11 +142,11 @@ impl<L: LinkLaw> StrategyContext<'_, '_, '_, L> {
             interest.nonce = (core.strategy_random.bits() >> 32) as u32;
         }
         let (name, nonce, now) = (interest.name, interest.nonce, cx.now());
-        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(face)) {
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(face)) {
             let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
             let mut way = Crossing { from, to: face, note, asked: packet.label };
             let admission =
-                law.on_interest(&mut packet, &mut way, &mut LinkContext { core, cx, timer: false });
+                algorithm.on_interest(&mut packet, &mut way, &mut LinkContext { core, cx, timer: false });
             if let Some(entry) = core.pit.entry_mut(pending) {
                 entry.link_note = way.note;
             }
@@ -175,7 +175,7 @@ impl<L: LinkLaw> StrategyContext<'_, '_, '_, L> {
     }
 }
 
-impl<L: LinkLaw> StrategyCx for StrategyContext<'_, '_, '_, L> {
+impl<L: LinkAlgorithm> StrategyCx for StrategyContext<'_, '_, '_, L> {
     fn now(&self) -> Time {
         self.cx.now()
     }
@@ -274,7 +274,7 @@ impl LinkCx for LinkContext<'_, '_, '_> {
     }
 
     fn random(&mut self) -> &mut Random {
-        &mut self.core.law_random
+        &mut self.core.algorithm_random
     }
 
     fn names(&self) -> &Names {

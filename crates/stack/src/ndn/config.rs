@@ -64,21 +64,21 @@ pub struct ConsumerConfig {
     pub prefix: NameId,
     /// Size of an Interest on the wire.
     pub interest: Bytes,
-    /// Size of a Data packet on the wire. Windows and rates of the law are counted in such packets.
+    /// Size of a Data packet on the wire. Windows and rates of the controller are counted in such packets.
     pub data: Bytes,
     /// Payload of a Data packet.
     pub payload: Bytes,
     /// Lifetime of an Interest.
     pub lifetime: Duration,
-    /// Without a congestion law: the rate of requests, given as the rate of Data on the wire.
+    /// Without a congestion controller: the rate of requests, given as the rate of Data on the wire.
     pub rate: Rate,
-    /// Without a congestion law: the distribution of the gaps between Interests.
+    /// Without a congestion controller: the distribution of the gaps between Interests.
     pub gaps: Gaps,
     /// Which segments are requested, and when.
     pub pattern: Pattern,
     /// How much payload is requested in all; [`Bytes::UNLIMITED`] for no end.
     pub size: Bytes,
-    /// Initial window of a window law, in Data packets.
+    /// Initial window of a window-based controller, in Data packets.
     pub initial_window: u32,
     /// Tick of a coarse clock: Interests wait for the next tick and leave back to back. Zero for an exact clock.
     pub tick: Duration,
@@ -141,7 +141,7 @@ impl Timeout {
     };
 }
 
-/// Which segments a consumer requests, and when they become available to its law.
+/// Which segments a consumer requests, and when they become available to its controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
     /// Segments 0, 1, 2 and so on.
@@ -167,7 +167,7 @@ pub enum Pattern {
     },
 }
 
-/// Distribution of the gaps between Interests, without a congestion law.
+/// Distribution of the gaps between Interests, without a congestion controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
     /// Constant.
@@ -203,8 +203,8 @@ impl ConsumerConfig {
         }
     }
 
-    /// The same with a congestion law and retransmission without limit.
-    pub const fn with_law(prefix: NameId, payload: Bytes) -> Self {
+    /// The same with a congestion controller and retransmission without limit.
+    pub const fn with_controller(prefix: NameId, payload: Bytes) -> Self {
         Self { retries: u32::MAX, ..Self::new(prefix, payload, Rate::ZERO) }
     }
 }

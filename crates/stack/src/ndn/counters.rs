@@ -10,7 +10,7 @@ pub struct Counters {
     pub pending_peak: u64,
     /// Data packets in the content store now.
     pub stored: u64,
-    /// Operations of its parts, if they count them: see [`contract::LinkLaw::operations`].
+    /// Operations of its parts, if they count them: see [`contract::LinkAlgorithm::operations`].
     pub operations: u64,
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use contract::{
     ArrivingData, ArrivingInterest, ArrivingNack, Crossing, Data, DropReason, Ecn, FaceId, FlowId, Header,
-    Interest, Label, LinkLaw, Nack, NackReason, NameId, Names, NextHop, NodeCx, Packet, Pending, PortView,
-    Random, Return, Router, RouterInput, SeriesInfo, Strategy, TransitCx,
+    Interest, Label, LinkAlgorithm, Nack, NackReason, NameId, Names, NextHop, NodeCx, Packet, Pending,
+    PortView, Random, Return, Router, RouterInput, SeriesInfo, Strategy, TransitCx,
 };
 use units::{Duration, Time};
 
@@ -36,7 +36,7 @@ pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Intere
 /// skip the calls.
 pub struct Forwarder<S, L> {
     strategy: S,
-    law: Option<L>,
+    algorithm: Option<L>,
     /// Whether its parts have deadlines at all.
     timed: bool,
     /// The earliest deadline of its parts, cached because it is needed after every packet.
@@ -45,17 +45,17 @@ pub struct Forwarder<S, L> {
     core: Core,
 }
 
-impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
+impl<S: Strategy, L: LinkAlgorithm> Forwarder<S, L> {
     /// A forwarder with empty tables. `random` has one stream for the strategy and one for the link part.
     pub fn new(
         config: &Config,
         names: Arc<Names>,
         faces: Faces,
         strategy: S,
-        law: Option<L>,
+        algorithm: Option<L>,
         random: [Random; 2],
     ) -> Self {
-        let [strategy_random, law_random] = random;
+        let [strategy_random, algorithm_random] = random;
         let core = Core {
             config: config.clone(),
             names,
@@ -67,15 +67,15 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             counters: Counters::default(),
             refusals: Vec::new(),
             strategy_random,
-            law_random,
+            algorithm_random,
         };
-        let mut fresh = Self { strategy, law, timed: false, wake: Time::NEVER, fib: Fib::new(), core };
+        let mut fresh = Self { strategy, algorithm, timed: false, wake: Time::NEVER, fib: Fib::new(), core };
         fresh.watch_deadlines();
         fresh
     }
 
     fn watch_deadlines(&mut self) {
-        self.timed = self.strategy.has_deadlines() || self.law.as_ref().is_some_and(L::has_deadlines);
+        self.timed = self.strategy.has_deadlines() || self.algorithm.as_ref().is_some_and(L::has_deadlines);
         self.wake = Time::NEVER;
         self.ask_parts();
     }
@@ -84,7 +84,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     #[inline]
     fn ask_parts(&mut self) {
         if self.timed {
-            self.wake = self.law.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
+            self.wake = self.algorithm.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
         }
     }
 
@@ -131,12 +131,12 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
 
     /// Whether its link part observes packets that are offered to a queue.
     pub fn watches(&self) -> bool {
-        self.law.as_ref().is_some_and(L::watches)
+        self.algorithm.as_ref().is_some_and(L::watches)
     }
 
     /// Whether its link part observes departures from a queue.
     pub fn watches_departures(&self) -> bool {
-        self.law.as_ref().is_some_and(L::watches_departures)
+        self.algorithm.as_ref().is_some_and(L::watches_departures)
     }
 
     /// Its strategy.
@@ -145,19 +145,19 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     }
 
     /// Its link part.
-    pub const fn law_mut(&mut self) -> Option<&mut L> {
-        self.law.as_mut()
+    pub const fn algorithm_mut(&mut self) -> Option<&mut L> {
+        self.algorithm.as_mut()
     }
 
     /// Replaces the link part. Call this before the first packet.
-    pub fn set_law(&mut self, law: Option<L>) {
-        self.law = law;
+    pub fn set_algorithm(&mut self, algorithm: Option<L>) {
+        self.algorithm = algorithm;
         self.watch_deadlines();
     }
 
     /// Its counters.
     pub fn counters(&self) -> Counters {
-        let parts = self.strategy.operations() + self.law.as_ref().map_or(0, L::operations);
+        let parts = self.strategy.operations() + self.algorithm.as_ref().map_or(0, L::operations);
         Counters {
             operations: self.core.counters.operations + parts,
             pending: self.core.pit.len() as u64,
@@ -185,11 +185,11 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         from: FaceId,
         cx: &mut NodeCx<'_, '_>,
     ) -> Option<DropReason> {
-        let Self { strategy, law, fib, core, .. } = self;
+        let Self { strategy, algorithm, fib, core, .. } = self;
         let Interest { name, nonce, lifetime_ms } = interest;
         core.counters.add(Tally::InterestsIn);
-        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
-            law.on_interest_in(packet, from, &mut LinkContext { core, cx, timer: false });
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
+            algorithm.on_interest_in(packet, from, &mut LinkContext { core, cx, timer: false });
         }
         let known = core.pit.find(name);
         if Self::loops(core, known, from, name, nonce) {
@@ -200,7 +200,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         if known.is_none() && core.store.is_on() {
             if let Some((data, size)) = core.store.find(name) {
                 core.counters.add(Tally::Hits);
-                Self::answer(core, law, packet, data, size, from, cx);
+                Self::answer(core, algorithm, packet, data, size, from, cx);
                 return None;
             }
             core.counters.add(Tally::Misses);
@@ -222,7 +222,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             entry.capable = packet.ecn != Ecn::NotCapable;
         }
         let arrived = ArrivingInterest { packet, name, from, pending, is_new };
-        let mut deciding = StrategyContext { core, law, cx, arrived: Some((pending, packet, from)) };
+        let mut deciding = StrategyContext { core, algorithm, cx, arrived: Some((pending, packet, from)) };
         strategy.on_interest(&arrived, &entry, &mut deciding);
         self.offer_size(cx);
         None
@@ -271,7 +271,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     /// Answers an Interest from the content store.
     fn answer(
         core: &mut Core,
-        law: &mut Option<L>,
+        algorithm: &mut Option<L>,
         asked: &Packet,
         data: Data,
         size_bytes: u32,
@@ -288,19 +288,25 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             hops: 0,
             ..*asked
         };
-        Self::send_data(core, law, &mut answer, Crossing { from: to, to, note: 0, asked: asked.label }, cx);
+        Self::send_data(
+            core,
+            algorithm,
+            &mut answer,
+            Crossing { from: to, to, note: 0, asked: asked.label },
+            cx,
+        );
     }
 
     #[inline]
     fn send_data(
         core: &mut Core,
-        law: &mut Option<L>,
+        algorithm: &mut Option<L>,
         packet: &mut Packet,
         way: Crossing,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(way.to)) {
-            law.on_data_out(packet, &way, &mut LinkContext { core, cx, timer: false });
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(way.to)) {
+            algorithm.on_data_out(packet, &way, &mut LinkContext { core, cx, timer: false });
         }
         core.counters.add(Tally::DataOut);
         core.faces.send(packet, way.to, cx);
@@ -308,7 +314,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
 
     #[inline]
     fn on_data(&mut self, packet: &Packet, data: Data, from: FaceId, cx: &mut NodeCx<'_, '_>) {
-        let Self { strategy, law, fib, core, .. } = self;
+        let Self { strategy, algorithm, fib, core, .. } = self;
         core.counters.add(Tally::DataIn);
         let Some(pending) = core.pit.find(data.name) else { return core.counters.add(Tally::Unsolicited) };
         let now = cx.now();
@@ -317,13 +323,13 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             core.pit.entry(pending).map_or_else(Default::default, |entry| (entry.link_note, entry.label));
         let mut packet = *packet;
         let entry = fib.find(data.name.prefix, &core.names);
-        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
             let way = Return { from, rtt, note, hops: entry.as_ref().map_or(0, |fib| fib.hops.len() as u32) };
-            law.on_data_in(&mut packet, &way, &mut LinkContext { core, cx, timer: false });
+            algorithm.on_data_in(&mut packet, &way, &mut LinkContext { core, cx, timer: false });
         }
         if let Some(entry) = entry {
             let returned = ArrivingData { packet: &packet, name: data.name, from, pending, rtt };
-            strategy.on_data(&returned, &entry, &mut StrategyContext { core, law, cx, arrived: None });
+            strategy.on_data(&returned, &entry, &mut StrategyContext { core, algorithm, cx, arrived: None });
         }
         if core.config.store.policy != Policy::None {
             core.store.keep(data, packet.size_bytes);
@@ -333,11 +339,11 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             if record.face != from.0 && record.expires > now {
                 let way = Crossing { from, to: FaceId(record.face), note, asked };
                 packet.flow = FlowId(record.flow);
-                if law.is_some() {
+                if algorithm.is_some() {
                     // the link part may label each copy differently
-                    Self::send_data(core, law, &mut packet.clone(), way, cx);
+                    Self::send_data(core, algorithm, &mut packet.clone(), way, cx);
                 } else {
-                    Self::send_data(core, law, &mut packet, way, cx);
+                    Self::send_data(core, algorithm, &mut packet, way, cx);
                 }
             }
             next = core.pit.next_in(&record);
@@ -347,7 +353,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     }
 
     fn on_nack(&mut self, packet: &Packet, nack: Nack, from: FaceId, cx: &mut NodeCx<'_, '_>) {
-        let Self { law, core, .. } = self;
+        let Self { algorithm, core, .. } = self;
         core.counters.add(Tally::NacksIn);
         let pending = core.pit.find(nack.name);
         let record = pending.and_then(|pending| core.pit.sent_to(pending, from));
@@ -358,8 +364,8 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         core.pit.refuse(pending, from, nack.reason);
         core.faces.answered(from.0);
         let mut packet = *packet;
-        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
-            law.on_nack_in(&mut packet, from, &mut LinkContext { core, cx, timer: false });
+        if let Some(algorithm) = algorithm.as_mut().filter(|_| core.faces.is_link(from)) {
+            algorithm.on_nack_in(&mut packet, from, &mut LinkContext { core, cx, timer: false });
         }
         self.tell_refusal(pending, from, nack.reason, Some(&packet), cx);
         self.offer_size(cx);
@@ -373,15 +379,19 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         packet: Option<&Packet>,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let Self { strategy, law, fib, core, .. } = self;
+        let Self { strategy, algorithm, fib, core, .. } = self;
         let Some(name) = core.pit.entry(pending).map(|entry| entry.name) else { return };
         match fib.find(name.prefix, &core.names) {
             Some(entry) => {
                 let refused = ArrivingNack { packet, name, from, pending, reason };
-                strategy.on_nack(&refused, &entry, &mut StrategyContext { core, law, cx, arrived: None });
+                strategy.on_nack(
+                    &refused,
+                    &entry,
+                    &mut StrategyContext { core, algorithm, cx, arrived: None },
+                );
             }
             None => {
-                let mut deciding = StrategyContext { core, law, cx, arrived: None };
+                let mut deciding = StrategyContext { core, algorithm, cx, arrived: None };
                 contract::StrategyCx::send_nacks(&mut deciding, pending, reason);
             }
         }
@@ -391,17 +401,17 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         while let Some(pending) = self.core.pit.due(now) {
-            let Self { strategy, law, fib, core, .. } = self;
+            let Self { strategy, algorithm, fib, core, .. } = self;
             let name = core.pit.entry(pending).map(|entry| entry.name).expect("what is due is there");
             core.counters.add(Tally::Expired);
             if let Some(entry) = fib.find(name.prefix, &core.names) {
-                let mut deciding = StrategyContext { core, law, cx, arrived: None };
+                let mut deciding = StrategyContext { core, algorithm, cx, arrived: None };
                 strategy.on_expiry(pending, name, &entry, &mut deciding);
             }
             core.end(pending);
         }
-        if let Some(law) = self.law.as_mut().filter(|law| law.wake() <= now) {
-            law.on_timer(&mut LinkContext { core: &mut self.core, cx, timer: true });
+        if let Some(algorithm) = self.algorithm.as_mut().filter(|algorithm| algorithm.wake() <= now) {
+            algorithm.on_timer(&mut LinkContext { core: &mut self.core, cx, timer: true });
             let refusals = std::mem::take(&mut self.core.refusals);
             for &(pending, face, reason) in &refusals {
                 self.tell_refusal(pending, face, reason, None, cx);
@@ -410,18 +420,18 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             self.core.refusals.clear();
         }
         if self.strategy.wake() <= now {
-            let Self { strategy, law, core, .. } = self;
-            strategy.on_timer(&mut StrategyContext { core, law, cx, arrived: None });
+            let Self { strategy, algorithm, core, .. } = self;
+            strategy.on_timer(&mut StrategyContext { core, algorithm, cx, arrived: None });
         }
         self.offer_size(cx);
     }
 
     fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
-        let Self { strategy, law, core, .. } = self;
-        if let Some(law) = law {
-            law.on_start(&mut LinkContext { core, cx, timer: false });
+        let Self { strategy, algorithm, core, .. } = self;
+        if let Some(algorithm) = algorithm {
+            algorithm.on_start(&mut LinkContext { core, cx, timer: false });
         }
-        strategy.on_start(&mut StrategyContext { core, law, cx, arrived: None });
+        strategy.on_start(&mut StrategyContext { core, algorithm, cx, arrived: None });
     }
 
     #[inline]
@@ -443,7 +453,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     }
 }
 
-impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
+impl<S: Strategy, L: LinkAlgorithm> Router for Forwarder<S, L> {
     #[inline]
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         let fate = match input {
@@ -469,15 +479,15 @@ impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
     }
 
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
-        if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
-            law.on_enqueue(packet, face, port, at);
+        if let (Some(algorithm), Some(face)) = (self.algorithm.as_mut(), self.core.faces.of_port(port.port)) {
+            algorithm.on_enqueue(packet, face, port, at);
             self.ask_parts();
         }
     }
 
     fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
-        if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
-            law.on_dequeue(packet, face, port, waited, at);
+        if let (Some(algorithm), Some(face)) = (self.algorithm.as_mut(), self.core.faces.of_port(port.port)) {
+            algorithm.on_dequeue(packet, face, port, waited, at);
             self.ask_parts();
         }
     }

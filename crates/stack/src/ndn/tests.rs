@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::{
     Address, Admission, ArrivingInterest, Backlog, Crossing, Cx, Data, DropReason, Ecn, EndpointId, FaceId,
-    FibEntry, FlowId, Header, Interest, Label, LaneId, LinkCx, LinkLaw, Meter, Nack, NackReason, Name,
+    FibEntry, FlowId, Header, Interest, Label, LaneId, LinkAlgorithm, LinkCx, Meter, Nack, NackReason, Name,
     NameId, Names, NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Return,
     Router, RouterInput, Strategy, StrategyCx, TransitCx,
 };
@@ -63,10 +63,10 @@ const LINKS: [u32; 3] = [10, 20, 30];
 const LOCALS: [u32; 2] = [5, 6];
 
 /// No part at the links.
-struct NoLaw;
-impl LinkLaw for NoLaw {}
+struct NoAlgorithm;
+impl LinkAlgorithm for NoAlgorithm {}
 
-type Plain = Node<Any<strategies::BestRoute>, NoLaw>;
+type Plain = Node<Any<strategies::BestRoute>, NoAlgorithm>;
 
 fn names() -> (Names, NameId) {
     let mut names = Names::new();
@@ -78,10 +78,10 @@ fn hop(face: u32, cost: u64) -> NextHop {
     NextHop { face: FaceId(face), cost }
 }
 
-fn node<S: Strategy, L: LinkLaw>(
+fn node<S: Strategy, L: LinkAlgorithm>(
     config: &Config,
     strategy: S,
-    law: Option<L>,
+    algorithm: Option<L>,
     hops: &[NextHop],
 ) -> Node<S, L> {
     let (names, prefix) = names();
@@ -91,7 +91,7 @@ fn node<S: Strategy, L: LinkLaw>(
         .collect();
     let faces = Faces::new(&links, &LOCALS.map(EndpointId));
     let random = ["strategy", "link"].map(|purpose| Random::new(1, "node", purpose));
-    let mut machine = Forwarder::new(config, Arc::new(names), faces, strategy, law, random);
+    let mut machine = Forwarder::new(config, Arc::new(names), faces, strategy, algorithm, random);
     machine.set_routes(&[(prefix, hops.to_vec())]);
     let mut out = Outputs::default();
     out.notes.probing = true;
@@ -107,7 +107,7 @@ fn plain(config: &Config) -> Plain {
     node(config, strategy, None, &[hop(1, 5), hop(2, 9)])
 }
 
-impl<S: Strategy, L: LinkLaw> Node<S, L> {
+impl<S: Strategy, L: LinkAlgorithm> Node<S, L> {
     fn give(&mut self, input: RouterInput<'_>) -> Option<DropReason> {
         let mut cx =
             Cx::new(self.now, ME, FlowId(u32::MAX), &mut self.random, &mut self.meter, &mut self.out);
@@ -404,7 +404,7 @@ fn a_nack_is_sent_downstream_when_all_upstreams_sent_one() {
 #[test]
 fn the_least_severe_of_several_reasons_goes_down() {
     let strategy = strategies::find("multicast").expect("it is there").make(&[]).expect("no parameters");
-    let mut node: Node<Any<strategies::BestRoute>, NoLaw> =
+    let mut node: Node<Any<strategies::BestRoute>, NoAlgorithm> =
         node(&Config::default(), strategy, None, &[hop(1, 5), hop(2, 9)]);
     assert_eq!(told(&node.take(0, interest(0, 11))), [(1, 'I', 0), (2, 'I', 0)]);
     assert!(node.take(1, nack(0, 11, NackReason::NoRoute)).is_empty());
@@ -430,9 +430,9 @@ fn faces_count_their_pending_interests() {
         }
         fn on_timer(&mut self, _cx: &mut dyn StrategyCx) {}
     }
-    let mut node: Node<Watch, NoLaw> =
+    let mut node: Node<Watch, NoAlgorithm> =
         node(&Config::default(), Watch(Vec::new()), None, &[hop(1, 5), hop(2, 9)]);
-    let pending = |node: &mut Node<Watch, NoLaw>, segment| {
+    let pending = |node: &mut Node<Watch, NoAlgorithm>, segment| {
         node.take(0, interest(segment, 100 + segment as u32));
         node.machine.strategy().0.clone()
     };
@@ -448,7 +448,7 @@ fn faces_count_their_pending_interests() {
 
 /// Refuses, drops or holds by segment; records its inputs.
 #[derive(Default)]
-struct Law {
+struct Algorithm {
     seen: Vec<String>,
     release_at: Option<Time>,
     refuse: bool,
@@ -467,7 +467,7 @@ fn segment_of(packet: &Packet) -> u64 {
     }
 }
 
-impl LinkLaw for Law {
+impl LinkAlgorithm for Algorithm {
     fn on_interest_in(&mut self, interest: &Packet, from: FaceId, _cx: &mut dyn LinkCx) {
         self.seen.push(format!("in {} {}", segment_of(interest), from.0));
     }
@@ -532,18 +532,18 @@ impl LinkLaw for Law {
     }
 }
 
-fn shaped(law: Law) -> Node<Any<strategies::BestRoute>, Law> {
+fn shaped(algorithm: Algorithm) -> Node<Any<strategies::BestRoute>, Algorithm> {
     let strategy = strategies::find("best_route").expect("it is there").make(&[]).expect("no parameters");
-    node(&Config::default(), strategy, Some(law), &[hop(1, 5), hop(2, 9)])
+    node(&Config::default(), strategy, Some(algorithm), &[hop(1, 5), hop(2, 9)])
 }
 
-fn seen(node: &mut Node<Any<strategies::BestRoute>, Law>) -> Vec<String> {
-    std::mem::take(&mut node.machine.law_mut().expect("it has one").seen)
+fn seen(node: &mut Node<Any<strategies::BestRoute>, Algorithm>) -> Vec<String> {
+    std::mem::take(&mut node.machine.algorithm_mut().expect("it has one").seen)
 }
 
 #[test]
 fn a_link_part_sees_what_crosses_links_and_stamps_it() {
-    let mut node = shaped(Law::default());
+    let mut node = shaped(Algorithm::default());
     let sent = node.take(0, interest(1, 11));
     assert_eq!(sent[0].packet.label, Label([1; 4]));
     node.take(3, interest(1, 12));
@@ -565,7 +565,7 @@ fn a_link_part_sees_what_crosses_links_and_stamps_it() {
 
 #[test]
 fn a_round_trip_is_not_measured_where_the_interest_was_sent_again() {
-    let mut node = shaped(Law::default());
+    let mut node = shaped(Algorithm::default());
     node.take(0, interest(1, 11));
     node.now = at(100);
     // face 2 was untried, then face 1 is the one tried longest ago
@@ -582,7 +582,7 @@ fn a_round_trip_is_not_measured_where_the_interest_was_sent_again() {
 
 #[test]
 fn a_refusal_of_a_link_part_reaches_the_strategy_and_a_drop_expires() {
-    let mut node = shaped(Law::default());
+    let mut node = shaped(Algorithm::default());
     assert_eq!(reasons(&node.take(0, interest(REFUSE, 11))), [(0, NackReason::Congestion)]);
     assert!(node.machine.pit().is_empty());
     assert!(node.take(0, interest(DROP, 12)).is_empty());
@@ -597,7 +597,7 @@ fn a_refusal_of_a_link_part_reaches_the_strategy_and_a_drop_expires() {
 
 #[test]
 fn a_lane_releases_interests_in_order_except_satisfied_ones() {
-    let mut node = shaped(Law::default());
+    let mut node = shaped(Algorithm::default());
     for segment in HOLD..HOLD + 3 {
         assert!(node.take(0, interest(segment, segment as u32)).is_empty());
     }
@@ -615,7 +615,7 @@ fn a_lane_releases_interests_in_order_except_satisfied_ones() {
 
 #[test]
 fn an_interest_refused_by_a_lane_returns_a_nack() {
-    let mut node = shaped(Law { refuse: true, ..Law::default() });
+    let mut node = shaped(Algorithm { refuse: true, ..Algorithm::default() });
     node.take(0, interest(HOLD, 11));
     node.take(3, interest(HOLD, 12));
     let refused = node.run(at(10));
@@ -666,9 +666,9 @@ proptest! {
     ) {
         let made = strategies::ALL[strategy].make(&[]).expect("no parameters");
         let config = Config { store: Store { policy: Policy::Lru, size: store }, ..Config::default() };
-        let law = Law { refuse, ..Law::default() };
-        let mut node: Node<Any<strategies::BestRoute>, Law> =
-            node(&config, made, Some(law), &[hop(1, 5), hop(2, 9), hop(4, 20)]);
+        let algorithm = Algorithm { refuse, ..Algorithm::default() };
+        let mut node: Node<Any<strategies::BestRoute>, Algorithm> =
+            node(&config, made, Some(algorithm), &[hop(1, 5), hop(2, 9), hop(4, 20)]);
         let mut waiting = Waiting::default();
         let heard = |waiting: &mut Waiting, gone: &[Gone], now: Time| {
             for (gone, (face, kind, segment)) in gone.iter().zip(told(gone)) {

@@ -29,7 +29,7 @@ pub struct Codel {
     bytes: u64,
     /// The largest packet up to now, which stands for the MTU.
     largest: u64,
-    law: Law,
+    state: State,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ struct Waiting {
 
 /// The state of the control law.
 #[derive(Clone, Debug)]
-struct Law {
+struct State {
     /// When the delay will have exceeded `target` for a whole interval; [`Time::NEVER`] while it does not.
     late_at: Time,
     /// Whether it is in the dropping state.
@@ -59,9 +59,9 @@ impl ActiveQueue for Codel {
     type Params = Params;
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
-        let law =
-            Law { late_at: Time::NEVER, dropping: false, next: Time::ZERO, count: 0, count_at_start: 0 };
-        Self { params: params.clone(), limit, packets: VecDeque::new(), bytes: 0, largest: 0, law }
+        let state =
+            State { late_at: Time::NEVER, dropping: false, next: Time::ZERO, count: 0, count_at_start: 0 };
+        Self { params: params.clone(), limit, packets: VecDeque::new(), bytes: 0, largest: 0, state }
     }
 
     fn can_mark(params: &Params) -> bool {
@@ -74,21 +74,21 @@ impl Codel {
     #[inline]
     fn take(&mut self, now: Time) -> Option<(Waiting, bool)> {
         let Some(first) = self.packets.pop_front() else {
-            self.law.late_at = Time::NEVER;
+            self.state.late_at = Time::NEVER;
             return None;
         };
         self.bytes -= u64::from(first.size_bytes);
         // below the target, or at most one packet is left                              [RFC 8289 §5, dodequeue] our choice: the size of
         // "one packet" is the largest up to now, because links have no MTU
         if now - first.since < self.params.target || self.bytes <= self.largest {
-            self.law.late_at = Time::NEVER;
+            self.state.late_at = Time::NEVER;
             return Some((first, false));
         }
-        if self.law.late_at == Time::NEVER {
-            self.law.late_at = now + self.params.interval;
+        if self.state.late_at == Time::NEVER {
+            self.state.late_at = now + self.params.interval;
             return Some((first, false));
         }
-        Some((first, now >= self.law.late_at))
+        Some((first, now >= self.state.late_at))
     }
 
     /// When the next drop follows a drop at `from`.
@@ -130,22 +130,22 @@ impl QueueDiscipline for Codel {
         let now = cx.now;
         let Some((mut first, mut late)) = self.take(now) else {
             // an empty queue ends the dropping state
-            self.law.dropping = false;
+            self.state.dropping = false;
             return None;
         };
-        if self.law.dropping {
-            self.law.dropping = late;
+        if self.state.dropping {
+            self.state.dropping = late;
             // a long queue may have several drops due at once                             [RFC 8289 §5, deque]
-            while self.law.dropping && now >= self.law.next {
+            while self.state.dropping && now >= self.state.next {
                 let taken = self.punish(first, cx);
                 // a marked packet leaves, and the next mark is for another one
                 let marked = taken.is_some_and(|(next, _)| next.packet == first.packet);
                 late = taken.is_some_and(|(_, late)| late);
                 if late {
-                    self.law.count += 1;
-                    self.law.next = self.after(self.law.next, self.law.count);
+                    self.state.count += 1;
+                    self.state.next = self.after(self.state.next, self.state.count);
                 }
-                self.law.dropping = late;
+                self.state.dropping = late;
                 first = taken?.0;
                 if marked {
                     break;
@@ -153,13 +153,13 @@ impl QueueDiscipline for Codel {
             }
         } else if late {
             let taken = self.punish(first, cx);
-            self.law.dropping = true;
+            self.state.dropping = true;
             // soon after the last dropping state, the drop rate continues where it was   [RFC 8289 §5, deque]
-            let before = self.law.count.wrapping_sub(self.law.count_at_start);
-            let soon = now < self.law.next + sixteen(self.params.interval);
-            self.law.count = if before > 1 && soon { before } else { 1 };
-            self.law.next = self.after(now, self.law.count);
-            self.law.count_at_start = self.law.count;
+            let before = self.state.count.wrapping_sub(self.state.count_at_start);
+            let soon = now < self.state.next + sixteen(self.params.interval);
+            self.state.count = if before > 1 && soon { before } else { 1 };
+            self.state.next = self.after(now, self.state.count);
+            self.state.count_at_start = self.state.count;
             first = taken?.0;
         }
         Some(first.packet)
@@ -171,8 +171,8 @@ impl QueueDiscipline for Codel {
 
     fn drain(&mut self) -> Vec<PacketId> {
         self.bytes = 0;
-        self.law.late_at = Time::NEVER;
-        self.law.dropping = false;
+        self.state.late_at = Time::NEVER;
+        self.state.dropping = false;
         self.packets.drain(..).map(|waiting| waiting.packet).collect()
     }
 

@@ -115,7 +115,7 @@ fn one_packet_below_the_target_ends_it() {
     link.crowd(20, 300);
     assert_eq!(link.dropped, [105, 205, 276]);
     link.rest(330);
-    assert!(link.queue.packets.is_empty() && !link.queue.law.dropping);
+    assert!(link.queue.packets.is_empty() && !link.queue.state.dropping);
     link.crowd(20, 435);
     assert_eq!(link.dropped, [105, 205, 276], "from 335 ms on it is above again, until 435 ms");
     link.crowd(20, 436);
@@ -126,13 +126,13 @@ fn one_packet_below_the_target_ends_it() {
 fn a_queue_that_comes_back_soon_is_dropped_from_at_the_rate_it_had() {
     let mut link = Link::new(Params::default());
     link.crowd(20, 430);
-    assert_eq!((link.queue.law.count, link.queue.law.count_at_start), (6, 1));
+    assert_eq!((link.queue.state.count, link.queue.state.count_at_start), (6, 1));
     link.rest(500);
     link.dropped.clear();
     link.crowd(20, 700);
     // above from 505 ms on; it begins with 6 − 1 = 5: 605, then 100/√5 = 44.7, 100/√6 = 40.8 ms later
     assert_eq!(link.dropped, [605, 650, 691]);
-    assert_eq!(link.queue.law.count_at_start, 5);
+    assert_eq!(link.queue.state.count_at_start, 5);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_large_backlog_has_several_drops_at_once() {
     link.now = Time::ZERO + Duration::from_millis(500);
     link.serve();
     assert_eq!(link.dropped, [105, 205, 500, 500, 500, 500, 500]);
-    let next = link.queue.law.next - Time::ZERO;
+    let next = link.queue.state.next - Time::ZERO;
     assert_eq!(next.as_nanos() / 100_000, 5067, "469.0 + 100/√7");
 }
 

@@ -45,7 +45,7 @@ contract::params! {
 /// The queue of a port.
 #[derive(Debug)]
 pub struct Red {
-    law: Law,
+    constants: Constants,
     limit: QueueLimit,
     packets: VecDeque<(PacketId, u32)>,
     bytes: u64,
@@ -59,7 +59,7 @@ pub struct Red {
 
 /// The parameters in fixed point.
 #[derive(Debug)]
-struct Law {
+struct Constants {
     min: u64,
     max: u64,
     /// The average from which every packet is dropped.
@@ -92,9 +92,9 @@ impl ActiveQueue for Red {
     type Params = Params;
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
-        let law = Law::new(params);
+        let constants = Constants::new(params);
         let packets = VecDeque::new();
-        Self { law, limit, packets, bytes: 0, average: 0, count: -1, idle_since: None }
+        Self { constants, limit, packets, bytes: 0, average: 0, count: -1, idle_since: None }
     }
 
     fn can_mark(params: &Params) -> bool {
@@ -102,7 +102,7 @@ impl ActiveQueue for Red {
     }
 }
 
-impl Law {
+impl Constants {
     fn new(params: &Params) -> Self {
         let fixed = |x: f64| (x * ONE as f64) as u64;
         let max = fixed(params.max_th);
@@ -160,24 +160,24 @@ impl Law {
 impl Red {
     /// The present length, in packets.
     fn length(&self) -> u64 {
-        match self.law.unit {
+        match self.constants.unit {
             Unit::Packets => (self.packets.len() as u64) << 32,
-            Unit::Bytes => scaled(ONE, self.bytes, self.law.packet),
+            Unit::Bytes => scaled(ONE, self.bytes, self.constants.packet),
         }
     }
 
     /// Decides about a packet that arrives now.
     fn choose(&mut self, size_bytes: u32, random: &mut Random) -> Choice {
-        if self.average < self.law.min {
+        if self.average < self.constants.min {
             self.count = -1;
             return Choice::Keep;
         }
-        if self.average >= self.law.certain {
+        if self.average >= self.constants.certain {
             self.count = 0;
             return Choice::Certain;
         }
         self.count += 1;
-        let probability = self.law.probability(self.average, self.count as u64, size_bytes);
+        let probability = self.constants.probability(self.average, self.count as u64, size_bytes);
         if random.below(ONE) >= probability {
             return Choice::Keep;
         }
@@ -191,15 +191,15 @@ impl QueueDiscipline for Red {
         let header = cx.arena.get(packet);
         let (size_bytes, ecn) = (header.size_bytes, header.ecn);
         self.average = match self.idle_since.take() {
-            Some(since) => self.law.decayed(self.average, cx.now - since, cx.rate),
-            None => self.law.averaged(self.average, self.length()),
+            Some(since) => self.constants.decayed(self.average, cx.now - since, cx.rate),
+            None => self.constants.averaged(self.average, self.length()),
         };
         if !self.limit.admits(self.packets.len() as u32, self.bytes, u64::from(size_bytes)) {
             // as after any other drop, in ns-2
             self.count = 0;
             return Verdict::Drop(DropReason::QueueFull);
         }
-        let marks = self.law.mark && ecn != Ecn::NotCapable;
+        let marks = self.constants.mark && ecn != Ecn::NotCapable;
         let verdict = match self.choose(size_bytes, cx.random) {
             Choice::Keep => Verdict::Pass,
             // a packet that is marked already is not marked again

@@ -104,8 +104,8 @@ fn the_average_decays_on_an_idle_link_as_if_packets_were_sent() {
 
 #[test]
 fn the_probability_is_that_of_the_paper() {
-    let law = Law::new(&Params { max_p: 0.1, ..Params::default() });
-    let at = |average: f64, count: u64| float(law.probability(fixed(average), count, 1000));
+    let constants = Constants::new(&Params { max_p: 0.1, ..Params::default() });
+    let at = |average: f64, count: u64| float(constants.probability(fixed(average), count, 1000));
     for (average, count, expected) in [
         (5.0, 0, 0.0),
         (5.0, 1_000_000, 0.0),
@@ -122,8 +122,8 @@ fn the_probability_is_that_of_the_paper() {
     ] {
         assert!((at(average, count) - expected).abs() < 1e-6, "{average} {count}: {}", at(average, count));
     }
-    let law = Law::new(&Params { max_p: 0.1, unit: Unit::Bytes, ..Params::default() });
-    let at = |size, count| float(law.probability(fixed(10.0), count, size));
+    let constants = Constants::new(&Params { max_p: 0.1, unit: Unit::Bytes, ..Params::default() });
+    let at = |size, count| float(constants.probability(fixed(10.0), count, size));
     assert!((at(500, 0) - 0.05).abs() < 1e-6 && (at(1500, 0) - 0.15).abs() < 1e-6);
     assert!((at(50, 0) - 0.005).abs() < 1e-6 && (at(1500, 2) - 0.15 / 0.7).abs() < 1e-6);
     assert!((at(65_535, 0) - 1.0).abs() < 1e-6, "never above 1");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::{
-    Address, Control, Count, DropReason, Ecn, FlowId, Header, Hop, Label, MILLION, NameId, NodeCx, Order,
+    Address, Command, Control, Count, DropReason, Ecn, FlowId, Header, Hop, Label, MILLION, NameId, NodeCx,
     Packet, PortId, PortView, RouterInput, Share, Status, Subject, Traffic, Wants,
 };
 use units::{Rate, Time};
@@ -18,9 +18,9 @@ use super::Config;
 ///
 /// It runs beside the state machine of its node, or alone. [`Agent::handle`] takes [`RouterInput::Start`], control messages as
 /// [`RouterInput::Packet`] or [`RouterInput::Local`], and [`RouterInput::Timer`]. After each input the driver drains `forwards`, `outbox`
-/// and [`contract::Outputs::orders`], executes the orders at the node, and polls [`Agent::wake`]. It calls [`Agent::on_enqueue`] or
+/// and [`contract::Outputs::commands`], executes the commands at the node, and polls [`Agent::wake`]. It calls [`Agent::on_enqueue`] or
 /// [`Agent::on_offer`] for every packet that is about to be offered to a port of the node; these only count. [`Agent::reset`] is for a node
-/// that loses its memory; the driver first undoes the orders in [`Agent::kept`].
+/// that loses its memory; the driver first undoes the commands in [`Agent::kept`].
 #[derive(Clone, Debug)]
 pub struct Agent {
     config: Config,
@@ -35,8 +35,8 @@ pub struct Agent {
     began: Time,
     /// When the period ends; [`Time::NEVER`] before the start.
     next: Time,
-    /// The latest order per subject, sorted by subject.
-    kept: Vec<(Subject, u64, Order)>,
+    /// The latest command per subject, sorted by subject.
+    kept: Vec<(Subject, u64, Command)>,
 }
 
 /// A port and the bytes offered to it in the present period.
@@ -83,20 +83,20 @@ impl Agent {
         }
     }
 
-    /// The latest order per subject, with its number.
-    pub fn kept(&self) -> impl Iterator<Item = (u64, &Order)> {
-        self.kept.iter().map(|(_, number, order)| (*number, order))
+    /// The latest command per subject, with its number.
+    pub fn kept(&self) -> impl Iterator<Item = (u64, &Command)> {
+        self.kept.iter().map(|(_, number, command)| (*number, command))
     }
 
-    /// The next hops that were ordered.
+    /// The next hops that were commanded.
     pub fn next_hops(&self) -> impl Iterator<Item = (NameId, &[Hop])> {
-        self.kept.iter().filter_map(|(_, _, order)| match order {
-            Order::NextHops { prefix, hops } => Some((*prefix, hops.list())),
+        self.kept.iter().filter_map(|(_, _, command)| match command {
+            Command::NextHops { prefix, hops } => Some((*prefix, hops.list())),
             _ => None,
         })
     }
 
-    /// Forgets all orders.
+    /// Forgets all commands.
     pub fn reset(&mut self) {
         self.kept.clear();
     }
@@ -153,15 +153,15 @@ impl Agent {
     fn on_message(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
         let number = packet.label.0[0];
         match packet.header {
-            Header::Control(Control::Order(order)) => {
-                self.take(number, order, cx);
-                // also for a repeated order, because the acknowledgement may have been lost
+            Header::Control(Control::Command(command)) => {
+                self.take(number, command, cx);
+                // also for a repeated command, because the acknowledgement may have been lost
                 self.say(Control::Ack, numbered(number), cx);
             }
             Header::Control(Control::Hello) => {
                 for index in 0..self.kept.len() {
-                    let (_, number, order) = self.kept[index];
-                    self.say(Control::Kept(order), numbered(number), cx);
+                    let (_, number, command) = self.kept[index];
+                    self.say(Control::Kept(command), numbered(number), cx);
                 }
                 self.say(Control::Welcome { kept: self.kept.len() as u32 }, numbered(number), cx);
             }
@@ -169,16 +169,16 @@ impl Agent {
         }
     }
 
-    /// Executes an order, unless a later one for the same subject is known.
-    fn take(&mut self, number: u64, order: Order, cx: &mut NodeCx<'_, '_>) {
-        let subject = order.subject();
+    /// Executes a command, unless a later one for the same subject is known.
+    fn take(&mut self, number: u64, command: Command, cx: &mut NodeCx<'_, '_>) {
+        let subject = command.subject();
         match self.kept.binary_search_by_key(&subject, |kept| kept.0) {
             Ok(index) if self.kept[index].1 >= number => return cx.count(Count::Ignored, 1),
-            Ok(index) => self.kept[index] = (subject, number, order),
-            Err(index) => self.kept.insert(index, (subject, number, order)),
+            Ok(index) => self.kept[index] = (subject, number, command),
+            Err(index) => self.kept.insert(index, (subject, number, command)),
         }
         cx.count(Count::Commands, 1);
-        cx.execute(order);
+        cx.execute(command);
     }
 
     /// Ends the period: sends the status of every port, then signals.

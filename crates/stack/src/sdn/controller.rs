@@ -1,8 +1,8 @@
 //! SDN controller: its view of the network, the commands that it retransmits until they are acknowledged, and the control app.
 
 use contract::{
-    Address, App, AppCx, Cache, Control, Count, DirectedLink, DropReason, Header, Label, Net, NodeCx, NodeId,
-    Order, Packet, PortId, Router, RouterInput, Share, Status,
+    Address, App, AppCx, Cache, Command, Control, Count, DirectedLink, DropReason, Header, Label, Net,
+    NodeCx, NodeId, Packet, PortId, Router, RouterInput, Share, Status,
 };
 use units::{Duration, Time};
 
@@ -20,14 +20,14 @@ pub struct AgentLocation {
 
 /// The controller with its app.
 ///
-/// It starts with the configured network and asks every agent for the orders that it keeps. The answers give the clock offsets of the
-/// agents; reports from an agent before that are ignored. Orders are numbered from the present time on, so that those of a restarted
+/// It starts with the configured network and asks every agent for the commands that it keeps. The answers give the clock offsets of the
+/// agents; reports from an agent before that are ignored. Commands are numbered from the present time on, so that those of a restarted
 /// controller have higher numbers than those of its predecessor.
 ///
 /// # How it is driven
 ///
 /// It is a [`Router`]. [`RouterInput::Start`] greets the agents. [`RouterInput::Packet`] and [`RouterInput::Local`] are their messages over
-/// the southbound channel. [`RouterInput::Timer`] repeats orders and wakes the app. Messages to agents are in
+/// the southbound channel. [`RouterInput::Timer`] retransmits commands and wakes the app. Messages to agents are in
 /// [`contract::Outputs::forwards`] if the channel has separate links, otherwise in the outbox. They may be lost; the controller repeats
 /// them.
 pub struct Controller<A> {
@@ -36,21 +36,21 @@ pub struct Controller<A> {
     net: Net,
     cache: Cache,
     agents: Vec<AgentState>,
-    /// The number of the last order.
+    /// The number of the last command.
     number: u64,
-    orders: Vec<(NodeId, Order)>,
+    commands: Vec<(NodeId, Command)>,
 }
 
-/// The clock of an agent and the orders that it has not acknowledged.
+/// The clock of an agent and the commands that it has not acknowledged.
 struct AgentState {
     location: AgentLocation,
     /// Its clock offset; `None` until it has answered a greeting.
     clock: Option<ClockOffset>,
-    /// Number of kept orders received since the last greeting.
+    /// Number of kept commands received since the last greeting.
     heard: u32,
     greeting: RetryTimer,
-    /// Orders without an acknowledgement, sorted by number.
-    pending: Vec<PendingOrder>,
+    /// Commands without an acknowledgement, sorted by number.
+    pending: Vec<PendingCommand>,
 }
 
 /// The offset between the clock of an agent and that of the controller, in nanoseconds.
@@ -91,9 +91,9 @@ impl ClockOffset {
     }
 }
 
-struct PendingOrder {
+struct PendingCommand {
     number: u64,
-    order: Order,
+    command: Command,
     retry: RetryTimer,
 }
 
@@ -141,7 +141,7 @@ impl<A: App> Controller<A> {
             cache: Cache::default(),
             agents: locations.iter().map(agent).collect(),
             number: 0,
-            orders: Vec::new(),
+            commands: Vec::new(),
         }
     }
 
@@ -155,33 +155,37 @@ impl<A: App> Controller<A> {
         &self.cache
     }
 
-    /// Number of orders without an acknowledgement.
-    pub fn open_orders(&self) -> usize {
+    /// Number of commands without an acknowledgement.
+    pub fn open_commands(&self) -> usize {
         self.agents.iter().map(|agent| agent.pending.len()).sum()
     }
 
-    /// Calls the app, and sends its orders.
+    /// Calls the app, and sends its commands.
     fn ask(&mut self, cx: &mut NodeCx<'_, '_>, act: impl FnOnce(&mut A, &mut AppCx<'_, '_>)) {
-        let mut orders = std::mem::take(&mut self.orders);
-        act(&mut self.app, &mut AppCx::new(cx, &self.net, &self.cache, &mut orders));
-        for (node, order) in orders.drain(..) {
-            self.order(node, order, cx);
+        let mut commands = std::mem::take(&mut self.commands);
+        act(&mut self.app, &mut AppCx::new(cx, &self.net, &self.cache, &mut commands));
+        for (node, command) in commands.drain(..) {
+            self.command(node, command, cx);
         }
-        self.orders = orders;
+        self.commands = commands;
     }
 
-    fn order(&mut self, node: NodeId, order: Order, cx: &mut NodeCx<'_, '_>) {
+    fn command(&mut self, node: NodeId, command: Command, cx: &mut NodeCx<'_, '_>) {
         let Ok(index) = self.agents.binary_search_by_key(&node, |agent| agent.location.address.node) else {
             // no agent at this node
             return cx.count(Count::Ignored, 1);
         };
         self.number += 1;
         let (agent, number) = (&mut self.agents[index], self.number);
-        agent.pending.retain(|pending| pending.order.subject() != order.subject());
-        agent.pending.push(PendingOrder { number, order, retry: RetryTimer::new(&self.config, cx.now()) });
+        agent.pending.retain(|pending| pending.command.subject() != command.subject());
+        agent.pending.push(PendingCommand {
+            number,
+            command,
+            retry: RetryTimer::new(&self.config, cx.now()),
+        });
         cx.count(Count::Commands, 1);
         say(
-            Control::Order(order),
+            Control::Command(command),
             numbered(number),
             agent.location.address,
             agent.location.port,
@@ -223,10 +227,10 @@ impl<A: App> Controller<A> {
                 self.ask(cx, |app, cx| app.on_signal(port, cx));
             }
             Control::Ack => self.on_ack(packet.source.node, number),
-            Control::Kept(order) => {
+            Control::Kept(command) => {
                 if let Some(agent) = self.agent(packet.source.node) {
                     agent.heard += 1;
-                    self.net.note(packet.source.node, &order);
+                    self.net.note(packet.source.node, &command);
                     self.number = self.number.max(number);
                 }
             }
@@ -244,7 +248,7 @@ impl<A: App> Controller<A> {
                     agent.clock = Some(ClockOffset { shift_ns, one_way_ns, min_ns: i64::MAX, since: now });
                 }
             }
-            Control::Order(_) | Control::Hello => cx.count(Count::Ignored, 1),
+            Control::Command(_) | Control::Hello => cx.count(Count::Ignored, 1),
         }
     }
 
@@ -273,7 +277,7 @@ impl<A: App> Controller<A> {
         let Some(agent) = self.agent(node) else { return };
         let Some(index) = agent.pending.iter().position(|pending| pending.number == number) else { return };
         let done = agent.pending.remove(index);
-        self.net.note(node, &done.order);
+        self.net.note(node, &done.command);
     }
 
     fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
@@ -296,7 +300,7 @@ impl<A: App> Controller<A> {
         say(Control::Hello, numbered(cx.now().as_nanos()), address, port, &self.config, cx);
     }
 
-    /// Repeats greetings and orders that are due.
+    /// Repeats greetings and commands that are due.
     fn repeat(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         for index in 0..self.agents.len() {
@@ -308,7 +312,7 @@ impl<A: App> Controller<A> {
                 pending.retry.later(&self.config, now);
                 cx.count(Count::CommandRetransmits, 1);
                 say(
-                    Control::Order(pending.order),
+                    Control::Command(pending.command),
                     numbered(pending.number),
                     location.address,
                     location.port,

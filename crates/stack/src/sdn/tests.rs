@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use contract::{
-    Address, App, AppCx, Backlog, Control, Count, Cx, Data, DirectedLink, Ecn, EndpointId, FlowId, Header,
-    Hop, Hops, Label, Meter, Name, NameId, Net, NodeCx, NodeId, NodeView, Order, Outputs, Packet, PortId,
+    Address, App, AppCx, Backlog, Command, Control, Count, Cx, Data, DirectedLink, Ecn, EndpointId, FlowId,
+    Header, Hop, Hops, Label, Meter, Name, NameId, Net, NodeCx, NodeId, NodeView, Outputs, Packet, PortId,
     PortView, Random, Router, RouterInput, Share, Status, Traffic, Wants,
 };
 use units::{Bytes, Duration, Rate, Time};
@@ -200,28 +200,28 @@ fn a_link_that_is_down_carries_nothing() {
     assert!(matches!(said[0].0, Control::Status(Status { rate: Rate::ZERO, load: 0, .. })), "{said:?}");
 }
 
-fn cap(mbps: u64) -> Order {
-    Order::Cap { port: PortId(4), rate: Rate::from_mbps(mbps) }
+fn cap(mbps: u64) -> Command {
+    Command::Cap { port: PortId(4), rate: Rate::from_mbps(mbps) }
 }
 
 #[test]
-fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowledged() {
+fn a_command_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowledged() {
     let mut bench = Bench::new();
     let mut agent = started(&mut bench);
-    let mut order = |bench: &mut Bench, number, order| {
-        let packet = packet(Header::Control(Control::Order(order)), 100, number, Time::ZERO, CONTROLLER);
+    let mut command = |bench: &mut Bench, number, command| {
+        let packet = packet(Header::Control(Control::Command(command)), 100, number, Time::ZERO, CONTROLLER);
         bench.with(ME, |cx| agent.handle(RouterInput::Packet(&packet, PortId(4)), cx));
         let said = bench.said();
         assert_eq!(said, [(Control::Ack, Label([number, 0, 0, 0]))]);
-        std::mem::take(&mut bench.out.orders)
+        std::mem::take(&mut bench.out.commands)
     };
-    assert_eq!(order(&mut bench, 10, cap(5)), [cap(5)]);
-    assert_eq!(order(&mut bench, 10, cap(5)), []);
-    assert_eq!(order(&mut bench, 9, cap(3)), []);
-    assert_eq!(order(&mut bench, 11, cap(7)), [cap(7)]);
+    assert_eq!(command(&mut bench, 10, cap(5)), [cap(5)]);
+    assert_eq!(command(&mut bench, 10, cap(5)), []);
+    assert_eq!(command(&mut bench, 9, cap(3)), []);
+    assert_eq!(command(&mut bench, 11, cap(7)), [cap(7)]);
     // for another subject a smaller number is not an older message
-    let queue = Order::Queue { port: PortId(4), limit: 50, mark_above: 20 };
-    assert_eq!(order(&mut bench, 2, queue), [queue]);
+    let queue = Command::Queue { port: PortId(4), limit: 50, mark_above: 20 };
+    assert_eq!(command(&mut bench, 2, queue), [queue]);
     assert_eq!(bench.count(Count::Commands), 3);
     assert_eq!(agent.kept().map(|kept| kept.0).collect::<Vec<_>>(), [2, 11]);
     // a request is answered with the stored reply
@@ -233,7 +233,7 @@ fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowled
     assert_eq!(agent.kept().count(), 0);
 }
 
-/// Orders another limit at each signal.
+/// Commands another limit at each signal.
 #[derive(Default)]
 struct Caps {
     next: u64,
@@ -242,7 +242,7 @@ struct Caps {
 impl App for Caps {
     fn on_signal(&mut self, _port: PortId, cx: &mut AppCx<'_, '_>) {
         self.next += 1;
-        cx.order(NodeId(1), cap(self.next));
+        cx.command(NodeId(1), cap(self.next));
     }
 }
 
@@ -276,29 +276,29 @@ fn start(bench: &mut Bench, controller: &mut Controller<Caps>) {
 }
 
 #[test]
-fn unacknowledged_orders_are_repeated_with_exponential_backoff() {
+fn unacknowledged_commands_are_repeated_with_exponential_backoff() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
     assert_eq!(bench.said(), [(Control::Hello, Label::default())]);
     tell_now(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0);
     tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
-    assert_eq!(bench.said(), [(Control::Order(cap(1)), Label([1, 0, 0, 0]))]);
+    assert_eq!(bench.said(), [(Control::Command(cap(1)), Label([1, 0, 0, 0]))]);
     let mut times = Vec::new();
     for _ in 0..6 {
         bench.now = controller.wake();
         bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
-        assert_eq!(bench.said(), [(Control::Order(cap(1)), Label([1, 0, 0, 0]))]);
+        assert_eq!(bench.said(), [(Control::Command(cap(1)), Label([1, 0, 0, 0]))]);
         times.push(bench.now);
     }
     assert_eq!(times, [100, 300, 700, 1500, 2300, 3100].map(at));
     assert_eq!(bench.count(Count::CommandRetransmits), 6);
     tell_now(&mut bench, &mut controller, Control::Ack, 1);
-    assert_eq!((controller.wake(), controller.open_orders()), (Time::NEVER, 0));
+    assert_eq!((controller.wake(), controller.open_commands()), (Time::NEVER, 0));
 }
 
 #[test]
-fn a_new_order_replaces_a_pending_one_for_the_same_subject() {
+fn a_new_command_replaces_a_pending_one_for_the_same_subject() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);
@@ -307,34 +307,34 @@ fn a_new_order_replaces_a_pending_one_for_the_same_subject() {
         tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
     }
     bench.said();
-    assert_eq!(controller.open_orders(), 1);
+    assert_eq!(controller.open_commands(), 1);
     bench.now = controller.wake();
     bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
-    assert_eq!(bench.said(), [(Control::Order(cap(2)), Label([2, 0, 0, 0]))]);
+    assert_eq!(bench.said(), [(Control::Command(cap(2)), Label([2, 0, 0, 0]))]);
 }
 
 #[test]
-fn a_later_controller_orders_with_larger_numbers_and_learns_what_is_in_force() {
+fn a_later_controller_commands_with_larger_numbers_and_learns_what_is_in_force() {
     let mut bench = Bench::new();
     let mut controller = controller();
     bench.now = at(5000);
     start(&mut bench, &mut controller);
     bench.said();
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
-    let order = Order::NextHops { prefix: NameId(1), hops };
+    let command = Command::NextHops { prefix: NameId(1), hops };
     // one of two was lost: it repeats its request
-    tell_now(&mut bench, &mut controller, Control::Kept(order), at(4000).as_nanos());
+    tell_now(&mut bench, &mut controller, Control::Kept(command), at(4000).as_nanos());
     tell_now(&mut bench, &mut controller, Control::Welcome { kept: 2 }, 0);
     assert_eq!(controller.wake(), at(5100));
     bench.now = at(5100);
     bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
     assert_eq!(bench.said(), [(Control::Hello, Label([at(5100).as_nanos(), 0, 0, 0]))]);
-    tell_now(&mut bench, &mut controller, Control::Kept(order), at(4000).as_nanos());
+    tell_now(&mut bench, &mut controller, Control::Kept(command), at(4000).as_nanos());
     tell_now(&mut bench, &mut controller, Control::Welcome { kept: 1 }, at(5100).as_nanos());
     assert_eq!(controller.wake(), Time::NEVER);
     assert_eq!(controller.net().hops(NodeId(1), NameId(1)), hops.list());
     tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
-    assert_eq!(bench.said(), [(Control::Order(cap(1)), Label([at(5000).as_nanos() + 1, 0, 0, 0]))]);
+    assert_eq!(bench.said(), [(Control::Command(cap(1)), Label([at(5000).as_nanos() + 1, 0, 0, 0]))]);
 }
 
 #[test]

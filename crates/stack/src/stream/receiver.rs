@@ -2,7 +2,7 @@
 
 use contract::{
     Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, FeedbackTarget, Gap, Header, Input, Label, Packet,
-    ReceiverCx, ReceiverLaw, StreamHeader,
+    ReceiverAlgorithm, ReceiverCx, StreamHeader,
 };
 use units::{Bytes, Time};
 
@@ -13,16 +13,16 @@ use crate::icn::Attachment;
 
 /// A receiver of a stream. The first packet after joining sets the expected number.
 ///
-/// The law is notified of missing packets before the packet that revealed them, and of every packet at most once. Numbers may decrease
+/// The algorithm is notified of missing packets before the packet that revealed them, and of every packet at most once. Numbers may decrease
 /// within `reorder`. A packet that arrives after it was declared lost is dropped like a duplicate.
 ///
 /// # How it is driven
 ///
-/// It is an [`Endpoint`]. [`Input::Start`] joins, [`Input::Packet`] is data, [`Input::Timer`] is a deadline of the law, the player or the
+/// It is an [`Endpoint`]. [`Input::Start`] joins, [`Input::Packet`] is data, [`Input::Timer`] is a deadline of the algorithm, the player or the
 /// attachment to a name router, [`Input::Stop`] leaves. Feedback is in the outbox after any of them. Packets before `Start` are ignored.
 #[derive(Clone, Debug)]
 pub struct Receiver<R, P = ()> {
-    law: R,
+    algorithm: R,
     to: Address,
     /// Its attachment to a name-based network; `None` if packets are routed by address.
     attachment: Option<Box<Attachment>>,
@@ -31,15 +31,15 @@ pub struct Receiver<R, P = ()> {
     /// What it does with the frames of a video.
     player: P,
     running: bool,
-    /// Feedback of the law to one input; kept to avoid allocation.
+    /// Feedback of the algorithm to one input; kept to avoid allocation.
     answers: Vec<Answer>,
 }
 
-impl<R: ReceiverLaw> Receiver<R> {
+impl<R: ReceiverAlgorithm> Receiver<R> {
     /// A receiver that sends its feedback to `to` after its start.
-    pub fn new(config: &Config, law: R, to: Address) -> Self {
+    pub fn new(config: &Config, algorithm: R, to: Address) -> Self {
         Self {
-            law,
+            algorithm,
             to,
             player: (),
             attachment: None,
@@ -52,41 +52,42 @@ impl<R: ReceiverLaw> Receiver<R> {
 
     /// The same with a player.
     pub fn playing(self, player: Playing) -> Receiver<R, Playing> {
-        let Self { law, to, attachment, feedback, gaps, running, answers, player: () } = self;
-        Receiver { law, to, attachment, feedback, gaps, running, answers, player }
+        let Self { algorithm, to, attachment, feedback, gaps, running, answers, player: () } = self;
+        Receiver { algorithm, to, attachment, feedback, gaps, running, answers, player }
     }
 }
 
-impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
+impl<R: ReceiverAlgorithm, P: Plays> Receiver<R, P> {
     /// The same as a member of a group by name: it joins over the network, and sends feedback for the tree to its tree node.
     pub fn attached(self, attachment: Attachment) -> Self {
         Self { attachment: Some(Box::new(attachment)), ..self }
     }
 
     /// The receiver's part of the scheme.
-    pub const fn law(&self) -> &R {
-        &self.law
+    pub const fn algorithm(&self) -> &R {
+        &self.algorithm
     }
 
-    /// Starts the law, because the receiver has joined.
+    /// Starts the algorithm, because the receiver has joined.
     fn begin(&mut self, cx: &mut Cx<'_>) {
         self.running = true;
         if let Some(capacity) = self.attachment.as_ref().and_then(|attachment| attachment.capacity()) {
-            self.law.on_access(capacity);
+            self.algorithm.on_access(capacity);
         }
-        self.law.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
+        self.algorithm.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
         if let Some(mode) = self.player.first_mode() {
-            self.law.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers));
+            self.algorithm.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers));
         }
     }
 
     #[inline]
     fn on_data(&mut self, packet: &Packet, header: StreamHeader, cx: &mut Cx<'_>) {
         let data = arrival(packet, header);
-        let Self { law, gaps, answers, .. } = self;
+        let Self { algorithm, gaps, answers, .. } = self;
         let place = gaps.arrived(data.seq, |first_missing, packets| {
             cx.count(Count::Missing, packets);
-            law.on_loss(&Gap { first_missing, packets, before: data }, &mut ReceiverCx::new(cx, answers));
+            algorithm
+                .on_loss(&Gap { first_missing, packets, before: data }, &mut ReceiverCx::new(cx, answers));
         });
         if place == NumberClass::Old {
             return;
@@ -95,7 +96,7 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
             cx.count(Count::Marks, 1);
         }
         cx.deliver(data.size);
-        law.on_data(&data, &mut ReceiverCx::new(cx, answers));
+        algorithm.on_data(&data, &mut ReceiverCx::new(cx, answers));
         if header.piece.frame_bytes > 0 {
             self.player.on_piece(header.piece, packet.size_bytes, cx);
             self.change_mode(cx);
@@ -104,9 +105,9 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
 
     /// Changes the mode of the scheme by the player's buffer, and notifies the source.
     fn change_mode(&mut self, cx: &mut Cx<'_>) {
-        let Self { player, law, answers, .. } = self;
+        let Self { player, algorithm, answers, .. } = self;
         if let Some(mode) = player.next_mode(cx) {
-            law.on_mode(mode, &mut ReceiverCx::new(cx, answers));
+            algorithm.on_mode(mode, &mut ReceiverCx::new(cx, answers));
         }
         if let Some(full) = player.says(cx.now()) {
             let word = Header::Player { full };
@@ -128,7 +129,7 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
     }
 }
 
-/// A packet of the source in the form that the law takes.
+/// A packet of the source in the form that the algorithm takes.
 #[inline]
 fn arrival(packet: &Packet, header: StreamHeader) -> Arrival {
     Arrival {
@@ -141,12 +142,12 @@ fn arrival(packet: &Packet, header: StreamHeader) -> Arrival {
     }
 }
 
-impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
+impl<R: ReceiverAlgorithm, P: Plays> Endpoint for Receiver<R, P> {
     #[inline]
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
             Input::Start => {
-                let probes = self.law.probes();
+                let probes = self.algorithm.probes();
                 match &mut self.attachment {
                     Some(attachment) => attachment.start(probes, cx),
                     None => self.begin(cx),
@@ -154,7 +155,7 @@ impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
             }
             Input::Stop => {
                 if std::mem::replace(&mut self.running, false) {
-                    self.law.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
+                    self.algorithm.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
                     self.player.on_stop(cx);
                 }
                 if let Some(attachment) = &mut self.attachment {
@@ -168,14 +169,14 @@ impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
                 }
                 (Header::StreamControl(header), _) if self.running && packet.flow == cx.flow() => {
                     let control = arrival(packet, header);
-                    self.law.on_control(&control, &mut ReceiverCx::new(cx, &mut self.answers));
+                    self.algorithm.on_control(&control, &mut ReceiverCx::new(cx, &mut self.answers));
                 }
                 (Header::Signal(signal), Some(attachment)) => {
                     if attachment.on_signal(&signal, packet.source, cx) {
                         self.begin(cx);
                     }
                 }
-                // on the tree already, while the law is not yet started
+                // on the tree already, while the algorithm is not yet started
                 (Header::Stream(_), Some(_)) => {}
                 _ => cx.count(Count::Ignored, 1),
             },
@@ -185,8 +186,8 @@ impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
                 {
                     self.begin(cx);
                 }
-                if self.running && self.law.wake() <= cx.now() {
-                    self.law.on_timer(&mut ReceiverCx::new(cx, &mut self.answers));
+                if self.running && self.algorithm.wake() <= cx.now() {
+                    self.algorithm.on_timer(&mut ReceiverCx::new(cx, &mut self.answers));
                 }
                 if self.running && self.player.wake() <= cx.now() {
                     self.player.on_timer(cx);
@@ -194,7 +195,7 @@ impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
                 }
             }
             Input::Mode(_) if !self.running => {}
-            Input::Mode(mode) => self.law.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers)),
+            Input::Mode(mode) => self.algorithm.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers)),
             Input::App(_) => {}
         }
         self.answer(cx);
@@ -202,7 +203,7 @@ impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
 
     #[inline]
     fn wake(&self) -> Time {
-        let own = if self.running { self.law.wake().min(self.player.wake()) } else { Time::NEVER };
+        let own = if self.running { self.algorithm.wake().min(self.player.wake()) } else { Time::NEVER };
         self.attachment.as_ref().map_or(own, |attachment| own.min(attachment.wake()))
     }
 }

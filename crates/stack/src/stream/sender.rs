@@ -1,7 +1,7 @@
 //! Stream sender: paces data at the rate of its scheme, and passes feedback of receivers to it.
 
 use contract::{
-    Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, Piece, SenderLaw, Sending,
+    Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, Piece, SenderAlgorithm, Sending,
     StreamHeader,
 };
 use units::{Bytes, Time};
@@ -11,13 +11,13 @@ use super::supply::Supply;
 use super::{Config, Modes};
 use crate::icn::Attachment;
 
-/// The source of a stream. It has endless data or the frames of a video; its law sets the rate.
+/// The source of a stream. It has endless data or the frames of a video; its algorithm sets the rate.
 ///
-/// Packets leave at the law's rate, headers included; the first leaves at the start. When the rate changes, the pending packet moves to
+/// Packets leave at the algorithm's rate, headers included; the first leaves at the start. When the rate changes, the pending packet moves to
 /// `max(now, t_last + 8s/R)`, so that it does not wait for the end of a gap at the old rate.
 ///
-/// A stream has no acknowledgements, so the sender does not know the data in flight. A window of the law below one packet stops the stream,
-/// and any other has no effect: a law that counts packets in flight itself opens and closes it.
+/// A stream has no acknowledgements, so the sender does not know the data in flight. A window of the algorithm below one packet stops the stream,
+/// and any other has no effect: an algorithm that counts packets in flight itself opens and closes it.
 ///
 /// # How it is driven
 ///
@@ -27,7 +27,7 @@ use crate::icn::Attachment;
 /// [`Sender::wait_for_data`] instead of the timer, and polls again.
 #[derive(Clone, Debug)]
 pub struct Sender<L> {
-    law: L,
+    algorithm: L,
     to: Destination,
     /// Its attachment to a name-based network; `None` if packets are routed by address.
     attachment: Option<Box<Attachment>>,
@@ -49,12 +49,12 @@ pub struct Sender<L> {
     bytes_before: u64,
 }
 
-impl<L: SenderLaw> Sender<L> {
+impl<L: SenderAlgorithm> Sender<L> {
     /// A source that sends to `to` after its start.
-    pub fn new(config: &Config, law: L, to: Destination) -> Self {
+    pub fn new(config: &Config, algorithm: L, to: Destination) -> Self {
         Self {
-            control: law.out_of_band().then_some(config.feedback),
-            law,
+            control: algorithm.out_of_band().then_some(config.feedback),
+            algorithm,
             to,
             attachment: None,
             packet: config.packet,
@@ -79,24 +79,24 @@ impl<L: SenderLaw> Sender<L> {
     }
 
     /// The source's part of the scheme.
-    pub const fn law(&self) -> &L {
-        &self.law
+    pub const fn algorithm(&self) -> &L {
+        &self.algorithm
     }
 
-    /// Stops the stream until `until`, because the application has no data; the law treats it as app-limited. For drivers whose application
+    /// Stops the stream until `until`, because the application has no data; the algorithm treats it as app-limited. For drivers whose application
     /// supplies the data, after a packet has left. Call it with the present instant when there are data again.
     pub fn wait_for_data(&mut self, until: Time, cx: &mut Cx<'_>) {
         let idle = until > cx.now() && self.given_at <= cx.now();
         self.given_at = until;
         if idle && self.running {
-            self.law.on_idle(cx);
+            self.algorithm.on_idle(cx);
             self.follow(cx);
         }
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.law.wake() <= cx.now() {
-            self.law.on_timer(cx);
+        if self.algorithm.wake() <= cx.now() {
+            self.algorithm.on_timer(cx);
             self.follow(cx);
         }
         if self.next_at() <= cx.now() {
@@ -104,7 +104,7 @@ impl<L: SenderLaw> Sender<L> {
         }
     }
 
-    /// When the next packet leaves: when the law allows it and there are data.
+    /// When the next packet leaves: when the algorithm allows it and there are data.
     #[inline]
     fn next_at(&self) -> Time {
         let next = self.pacer.next().max(self.given_at);
@@ -117,13 +117,13 @@ impl<L: SenderLaw> Sender<L> {
                 cx.count(Count::FeedbackReceived, 1);
                 let feedback =
                     Feedback { from: packet.source.endpoint, sent_at: packet.sent_at, label: packet.label };
-                self.law.on_feedback(&feedback, cx);
+                self.algorithm.on_feedback(&feedback, cx);
                 self.follow(cx);
             }
             Header::Player { full } if self.running && packet.flow == cx.flow() => {
                 if let Some(modes) = self.modes.as_mut().filter(|modes| modes.1 != full) {
                     modes.1 = full;
-                    self.law.on_mode(modes.0.of(full), cx);
+                    self.algorithm.on_mode(modes.0.of(full), cx);
                     self.follow(cx);
                 }
             }
@@ -138,16 +138,16 @@ impl<L: SenderLaw> Sender<L> {
         }
     }
 
-    /// Starts the law and sends the first packet.
+    /// Starts the algorithm and sends the first packet.
     fn begin(&mut self, cx: &mut Cx<'_>) {
         self.running = true;
         if let Some(supply) = &mut self.supply {
             supply.start(cx);
         }
-        self.law.on_start(cx);
+        self.algorithm.on_start(cx);
         if let Some(modes) = &mut self.modes {
             modes.1 = false;
-            self.law.on_mode(modes.0.of(false), cx);
+            self.algorithm.on_mode(modes.0.of(false), cx);
         }
         self.follow(cx);
         self.on_timer(cx);
@@ -162,7 +162,7 @@ impl<L: SenderLaw> Sender<L> {
         self.send_piece(size, piece, cx);
         cx.probe("waiting", waiting.as_secs_f64());
         if ready_at > cx.now() {
-            self.law.on_idle(cx);
+            self.algorithm.on_idle(cx);
             self.follow(cx);
         }
     }
@@ -170,7 +170,7 @@ impl<L: SenderLaw> Sender<L> {
     #[inline]
     fn send_piece(&mut self, size: Bytes, piece: Piece, cx: &mut Cx<'_>) {
         let sending = Sending { seq: self.seq, size, bytes_before: self.bytes_before };
-        let label = self.law.stamp(&sending, cx);
+        let label = self.algorithm.stamp(&sending, cx);
         let header = StreamHeader { seq: self.seq, bytes_before: self.bytes_before, piece };
         cx.send(self.to, size, self.ecn, Header::Stream(header), label);
         self.seq += 1;
@@ -186,15 +186,15 @@ impl<L: SenderLaw> Sender<L> {
     /// Sends the scheme's control packet for the packet of data that comes next, if it has one.
     fn send_control(&mut self, size: Bytes, cx: &mut Cx<'_>) {
         let (seq, bytes_before) = (self.seq, self.bytes_before);
-        if let Some(label) = self.law.control(&Sending { seq, size, bytes_before }, cx) {
+        if let Some(label) = self.algorithm.control(&Sending { seq, size, bytes_before }, cx) {
             let header = StreamHeader { seq, bytes_before, piece: Piece::default() };
             cx.send(self.to, size, Ecn::NotCapable, Header::StreamControl(header), label);
         }
     }
 
-    /// Reads the law's rate and window.
+    /// Reads the algorithm's rate and window.
     fn follow(&mut self, cx: &mut Cx<'_>) {
-        let (allowed, before) = (self.law.allowance(), self.pacer.rate());
+        let (allowed, before) = (self.algorithm.allowance(), self.pacer.rate());
         self.pacer.set(allowed.rate, allowed.window < self.packet, cx.now());
         if allowed.rate != before {
             cx.probe("allowed_rate", allowed.rate.as_bps_f64());
@@ -202,7 +202,7 @@ impl<L: SenderLaw> Sender<L> {
     }
 }
 
-impl<L: SenderLaw> Endpoint for Sender<L> {
+impl<L: SenderAlgorithm> Endpoint for Sender<L> {
     #[inline]
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
@@ -230,7 +230,7 @@ impl<L: SenderLaw> Endpoint for Sender<L> {
             Input::Packet(packet) => self.on_packet(packet, cx),
             Input::Mode(_) if !self.running => {}
             Input::Mode(mode) => {
-                self.law.on_mode(mode, cx);
+                self.algorithm.on_mode(mode, cx);
                 self.follow(cx);
             }
             Input::App(_) => {}
@@ -239,7 +239,7 @@ impl<L: SenderLaw> Endpoint for Sender<L> {
 
     #[inline]
     fn wake(&self) -> Time {
-        let own = if self.running { self.next_at().min(self.law.wake()) } else { Time::NEVER };
+        let own = if self.running { self.next_at().min(self.algorithm.wake()) } else { Time::NEVER };
         self.attachment.as_ref().map_or(own, |attachment| own.min(attachment.wake()))
     }
 }

@@ -1,13 +1,13 @@
 use contract::{
     Address, Allowance, Arrival, Count, Cx, Ecn, Endpoint, Feedback, FlowId, Gap, Header, Input, Label,
-    Packet, ReceiverCx, ReceiverLaw, SenderLaw, Sending, StreamHeader,
+    Packet, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending, StreamHeader,
 };
 use units::{Bytes, Duration, Rate, Time};
 
 use super::*;
 use crate::testing::{Bench, FLOW, ME, OTHER};
 
-/// A law set by feedback, which carries the allowance.
+/// An algorithm set by feedback, which carries the allowance.
 struct Told {
     allowance: Allowance,
     alarm: Time,
@@ -27,7 +27,7 @@ fn told(rate: Rate) -> Told {
     }
 }
 
-impl SenderLaw for Told {
+impl SenderAlgorithm for Told {
     fn on_feedback(&mut self, feedback: &Feedback, _cx: &mut Cx<'_>) {
         let Label([rate, window, ..]) = feedback.label;
         self.allowance = Allowance { window: Bytes::new(window), rate: Rate::from_bps(rate) };
@@ -109,15 +109,15 @@ fn packets_leave_exactly_at_the_allowed_rate() {
         Header::Stream(StreamHeader { seq: 52_500, bytes_before: 52_500_000, .. })
     ));
     assert_eq!(last.label, Label([52_500, 1, 2, 3]));
-    assert_eq!(sender.law().stamped.len(), 52_501);
+    assert_eq!(sender.algorithm().stamped.len(), 52_501);
 }
 
 #[test]
 fn control_packets_follow_the_data_that_they_count_and_take_none_of_its_time() {
     let mut bench = Bench::new(1);
-    let law = Told { control_every: 3, ..told(Rate::from_mbps(8)) };
+    let algorithm = Told { control_every: 3, ..told(Rate::from_mbps(8)) };
     let config = Config { feedback: Bytes::new(40), ..exact(1000) };
-    let mut sender = Sender::new(&config, law, OTHER.into());
+    let mut sender = Sender::new(&config, algorithm, OTHER.into());
     bench.give(&mut sender, Input::Start);
     let sent = bench.run(&mut sender, at(4));
     let seen: Vec<_> = sent
@@ -214,10 +214,10 @@ fn a_rate_of_zero_and_a_window_below_a_packet_hold_the_stream() {
     assert_eq!(sender.wake(), at(20));
 }
 
-/// A law with tokens: each packet takes one, feedback adds some.
+/// An algorithm with tokens: each packet takes one, feedback adds some.
 struct Tokens(u64);
 
-impl SenderLaw for Tokens {
+impl SenderAlgorithm for Tokens {
     fn on_feedback(&mut self, feedback: &Feedback, _cx: &mut Cx<'_>) {
         self.0 += feedback.label.0[0];
     }
@@ -259,7 +259,7 @@ fn the_controller_receives_start_timer_mode_and_feedback() {
     bench.give(&mut sender, Input::Packet(&word([1, NO_WINDOW, 1, 1])));
     bench.give(&mut sender, Input::Stop);
     bench.give(&mut sender, Input::Packet(&word([1, 1, 1, 1])));
-    assert_eq!(sender.law().heard, ["start", "timer", "calm", "feedback"]);
+    assert_eq!(sender.algorithm().heard, ["start", "timer", "calm", "feedback"]);
     assert_eq!(sender.wake(), Time::NEVER);
 }
 
@@ -270,7 +270,7 @@ fn packets_that_are_no_feedback_of_the_flow_are_ignored_and_counted() {
     bench.give(&mut sender, Input::Start);
     bench.give(&mut sender, Input::Packet(&Packet { flow: FlowId(6), ..word([5, 5, 5, 5]) }));
     bench.give(&mut sender, Input::Packet(&data(0)));
-    assert_eq!(sender.law().heard, ["start"]);
+    assert_eq!(sender.algorithm().heard, ["start"]);
     assert_eq!(bench.meter.count(Count::Ignored), 2);
 }
 
@@ -290,16 +290,16 @@ fn without_data_the_stream_pauses_and_the_controller_is_notified_once() {
         wait(&mut sender, &mut bench, until);
         assert_eq!(sender.wake(), until);
     }
-    assert_eq!(sender.law().heard, ["start", "idle"], "idle it already was");
+    assert_eq!(sender.algorithm().heard, ["start", "idle"], "idle it already was");
     assert_eq!(bench.run(&mut sender, at(100)).len(), 1);
     // missed packets are not made up for
     assert_eq!(sender.wake(), at(108));
     wait(&mut sender, &mut bench, at(100));
     assert_eq!(bench.run(&mut sender, at(116)).len(), 2);
-    assert_eq!(sender.law().heard, ["start", "idle"]);
+    assert_eq!(sender.algorithm().heard, ["start", "idle"]);
 }
 
-/// A law that records its inputs and answers when asked to.
+/// An algorithm that records its inputs and answers when asked to.
 #[derive(Default)]
 struct Diary {
     heard: Vec<String>,
@@ -307,7 +307,7 @@ struct Diary {
     alarm: Option<Time>,
 }
 
-impl ReceiverLaw for Diary {
+impl ReceiverAlgorithm for Diary {
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
         self.heard.push(format!("data {}", data.seq));
         (0..self.answers).for_each(|i| cx.feedback(Label([data.seq, i, 0, 0])));
@@ -342,7 +342,7 @@ fn receive(reorder: u32, seqs: &[u64]) -> (Vec<String>, Bench) {
     let mut receiver = Receiver::new(&config, Diary::default(), OTHER);
     bench.give(&mut receiver, Input::Start);
     seqs.iter().for_each(|seq| bench.give(&mut receiver, Input::Packet(&data(*seq))));
-    (receiver.law().heard.clone(), bench)
+    (receiver.algorithm().heard.clone(), bench)
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn marks_are_counted_and_foreign_packets_ignored() {
     bench.give(&mut receiver, Input::Mode("calm"));
     bench.give(&mut receiver, Input::Stop);
     bench.give(&mut receiver, Input::Packet(&data(1)));
-    assert_eq!(receiver.law().heard, ["start", "data 0", "calm"]);
+    assert_eq!(receiver.algorithm().heard, ["start", "data 0", "calm"]);
     assert_eq!(bench.meter.count(Count::Marks), 1);
     assert_eq!(bench.meter.count(Count::Ignored), 2);
 }

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use contract::{
-    Allowance, Arrival, Count, Cx, Ecn, Feedback, Header, Input, Label, Packet, Piece, ReceiverCx,
-    ReceiverLaw, SenderLaw, StreamHeader,
+    Allowance, Arrival, Count, Cx, Ecn, Feedback, Header, Input, Label, Packet, Piece, ReceiverAlgorithm,
+    ReceiverCx, SenderAlgorithm, StreamHeader,
 };
 use units::{Duration, Rate, Time};
 
 use super::*;
 use crate::testing::{Bench, FLOW, ME, OTHER};
 
-/// A law with a constant rate, which is told when its application has no more data.
+/// An algorithm with a constant rate, which is told when its application has no more data.
 struct Steady {
     rate: Rate,
     idle: u32,
 }
 
-impl SenderLaw for Steady {
+impl SenderAlgorithm for Steady {
     fn on_feedback(&mut self, _feedback: &Feedback, _cx: &mut Cx<'_>) {}
     fn allowance(&self) -> Allowance {
         Allowance::rate(self.rate)
@@ -27,24 +27,24 @@ impl SenderLaw for Steady {
     }
 }
 
-/// A law that receives modes.
+/// An algorithm that receives modes.
 #[derive(Default)]
 struct Modal(Vec<String>);
 
-impl ReceiverLaw for Modal {
+impl ReceiverAlgorithm for Modal {
     fn on_data(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
     fn on_mode(&mut self, mode: &str, _cx: &mut ReceiverCx<'_, '_>) {
         self.0.push(mode.to_owned());
     }
 }
 
-/// A law at the source that receives modes.
+/// An algorithm at the source that receives modes.
 struct Heard {
     modes: Vec<String>,
     rate: Rate,
 }
 
-impl SenderLaw for Heard {
+impl SenderAlgorithm for Heard {
     fn on_feedback(&mut self, _feedback: &Feedback, _cx: &mut Cx<'_>) {}
     fn allowance(&self) -> Allowance {
         Allowance::rate(self.rate)
@@ -79,7 +79,7 @@ fn sent(video: Video, kbps: u64, end: u64) -> (Vec<(u64, u64, u32)>, Bench, u32)
         let Header::Stream(header) = packet.header else { panic!("{:?}", packet.header) };
         (packet.sent_at.as_nanos() / 1_000_000, packet.size().as_u64(), header.piece.frame)
     };
-    (packets.iter().map(row).collect(), bench, sender.law().idle)
+    (packets.iter().map(row).collect(), bench, sender.algorithm().idle)
 }
 
 #[test]
@@ -402,22 +402,22 @@ fn at_the_end_of_the_video_playing_ends_without_a_stall() {
 fn modes_follow_the_buffer_with_two_thresholds() {
     let modes = Modes { filling: "fast".to_owned(), full: "calm".to_owned(), low: ms(80), high: ms(200) };
     let mut screen = Screen::new(Player { modes: Some(modes), ..player(80, 80) });
-    assert_eq!(screen.receiver.law().0, ["fast"]);
+    assert_eq!(screen.receiver.algorithm().0, ["fast"]);
     for frame in 0..6 {
         screen.frame(u64::from(frame), frame);
     }
     // frame 0 was played at 1 ms, so five are there with frame 5
-    assert_eq!(screen.receiver.law().0, ["fast", "calm"]);
+    assert_eq!(screen.receiver.algorithm().0, ["fast", "calm"]);
     // frames 1, 2, 3 at 41, 81 and 121 ms leave two; frame 4 leaves one
     screen.until(160);
-    assert_eq!(screen.receiver.law().0.len(), 2);
+    assert_eq!(screen.receiver.algorithm().0.len(), 2);
     screen.until(161);
-    assert_eq!(screen.receiver.law().0, ["fast", "calm", "fast"]);
+    assert_eq!(screen.receiver.algorithm().0, ["fast", "calm", "fast"]);
     // four are not enough to be full
     (6..9).for_each(|frame| screen.frame(162, frame));
-    assert_eq!(screen.receiver.law().0.len(), 3);
+    assert_eq!(screen.receiver.algorithm().0.len(), 3);
     screen.frame(163, 9);
-    assert_eq!(screen.receiver.law().0, ["fast", "calm", "fast", "calm"]);
+    assert_eq!(screen.receiver.algorithm().0, ["fast", "calm", "fast", "calm"]);
     assert_eq!(screen.bench.values("full"), [0.2, 0.2]);
 }
 
@@ -443,14 +443,14 @@ fn buffer_reports_reach_the_source_repeatedly_and_the_controller_once() {
 
     let config = Config { jitter: 0.0, video: Some(video()), player: Some(player), ..Config::default() };
     let mut bench = Bench::new(1);
-    let law = Heard { modes: Vec::new(), rate: Rate::from_mbps(1) };
-    let mut sender = Sender::new(&config, law, OTHER.into());
+    let algorithm = Heard { modes: Vec::new(), rate: Rate::from_mbps(1) };
+    let mut sender = Sender::new(&config, algorithm, OTHER.into());
     bench.give(&mut sender, Input::Start);
     for mut word in screen.sent {
         (word.source, word.to) = (OTHER, ME.into());
         bench.give(&mut sender, Input::Packet(&word));
     }
-    assert_eq!(sender.law().modes, ["fast", "calm"]);
+    assert_eq!(sender.algorithm().modes, ["fast", "calm"]);
 }
 
 #[test]

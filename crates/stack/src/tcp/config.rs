@@ -103,7 +103,7 @@ pub enum Reduction {
     /// the pause is half a round trip [RFC5681 §3.2, RFC6675 §5].
     Halt,
     /// Proportional rate reduction: over one round trip, in proportion to the data that arrive [RFC9937]. As in Linux it also follows a CE
-    /// mark, and a timeout in such a round does not change the slow-start threshold. It has no effect on laws without a threshold.
+    /// mark, and a timeout in such a round does not change the slow-start threshold. It has no effect on controllers without a threshold.
     Proportional,
 }
 

@@ -155,16 +155,16 @@ impl<C: CongestionControl> Net<C> {
     }
 
     /// One connection over a path with a round-trip time of 100 ms.
-    pub fn one(config: &Config, law: C) -> Self {
+    pub fn one(config: &Config, controller: C) -> Self {
         let mut net = Self::new(Duration::from_millis(50));
-        net.add(config, law, Time::ZERO);
+        net.add(config, controller, Time::ZERO);
         net
     }
 
-    pub fn add(&mut self, config: &Config, law: C, start: Time) {
+    pub fn add(&mut self, config: &Config, controller: C, start: Time) {
         let flow = self.flows.len();
         self.flows.push(Flow {
-            sender: Sender::new(config, law, receiver_of(flow)),
+            sender: Sender::new(config, controller, receiver_of(flow)),
             receiver: Receiver::new(config, sender_of(flow)),
             start,
             sent: Meter::default(),
@@ -348,7 +348,7 @@ fn receiver_of(flow: usize) -> Address {
     Address { node: NodeId(1), endpoint: EndpointId(2 * flow as u32 + 1) }
 }
 
-/// A constant window, and a rate, and the inputs of the law.
+/// A constant window, and a rate, and the inputs of the controller.
 #[derive(Clone, Debug)]
 pub struct Fixed {
     pub allowance: Allowance,

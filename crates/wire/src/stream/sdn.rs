@@ -2,7 +2,7 @@
 //!
 //! Ports and prefixes have the numbers of the controller's network; the [`Task`] maps them to links and names for the agent.
 
-use contract::{Control, Hop, Hops, Label, NameId, NodeId, Order, PortId, Share, Status};
+use contract::{Command, Control, Hop, Hops, Label, NameId, NodeId, PortId, Share, Status};
 use units::{Duration, Rate, Time};
 
 use super::offer;
@@ -140,15 +140,15 @@ impl Said {
                 out.push(2);
                 out.extend_from_slice(&port.0.to_be_bytes());
             }
-            Control::Order(order) => {
+            Control::Command(command) => {
                 out.push(3);
-                write_order(order, out);
+                write_command(command, out);
             }
             Control::Ack => out.push(4),
             Control::Hello => out.push(5),
-            Control::Kept(order) => {
+            Control::Kept(command) => {
                 out.push(6);
-                write_order(order, out);
+                write_command(command, out);
             }
             Control::Welcome { kept } => {
                 out.push(7);
@@ -170,10 +170,10 @@ impl Said {
             }),
             1 => Control::Shares { port: PortId(from.u32()?), count: from.byte()? },
             2 => Control::Signal { port: PortId(from.u32()?) },
-            3 => Control::Order(read_order(from)?),
+            3 => Control::Command(read_command(from)?),
             4 => Control::Ack,
             5 => Control::Hello,
-            6 => Control::Kept(read_order(from)?),
+            6 => Control::Kept(read_command(from)?),
             7 => Control::Welcome { kept: from.u32()? },
             _ => return Err(Malformed::Value),
         };
@@ -184,31 +184,31 @@ impl Said {
     }
 }
 
-fn write_order(order: &Order, out: &mut Vec<u8>) {
+fn write_command(command: &Command, out: &mut Vec<u8>) {
     let mut put = |code: u8, numbers: &[u32]| {
         out.push(code);
         numbers.iter().for_each(|number| out.extend_from_slice(&number.to_be_bytes()));
     };
-    match order {
-        Order::NextHops { prefix, hops } => {
+    match command {
+        Command::NextHops { prefix, hops } => {
             put(0, &[prefix.0]);
             write_hops(hops.list(), out);
         }
-        Order::Route { to, via } => put(1, &[to.0, via.0]),
-        Order::Queue { port, limit, mark_above } => put(2, &[port.0, *limit, *mark_above]),
-        Order::Cap { port, rate } => {
+        Command::Route { to, via } => put(1, &[to.0, via.0]),
+        Command::Queue { port, limit, mark_above } => put(2, &[port.0, *limit, *mark_above]),
+        Command::Cap { port, rate } => {
             put(3, &[port.0]);
             out.extend_from_slice(&rate.as_bps().to_be_bytes());
         }
     }
 }
 
-fn read_order(from: &mut Reader<'_>) -> Result<Order, Malformed> {
+fn read_command(from: &mut Reader<'_>) -> Result<Command, Malformed> {
     Ok(match from.byte()? {
-        0 => Order::NextHops { prefix: read_prefix(from)?, hops: Hops::new(&read_hops(Hops::MAX, from)?) },
-        1 => Order::Route { to: NodeId(from.u32()?), via: PortId(from.u32()?) },
-        2 => Order::Queue { port: PortId(from.u32()?), limit: from.u32()?, mark_above: from.u32()? },
-        3 => Order::Cap { port: PortId(from.u32()?), rate: Rate::from_bps(from.u64()?) },
+        0 => Command::NextHops { prefix: read_prefix(from)?, hops: Hops::new(&read_hops(Hops::MAX, from)?) },
+        1 => Command::Route { to: NodeId(from.u32()?), via: PortId(from.u32()?) },
+        2 => Command::Queue { port: PortId(from.u32()?), limit: from.u32()?, mark_above: from.u32()? },
+        3 => Command::Cap { port: PortId(from.u32()?), rate: Rate::from_bps(from.u64()?) },
         _ => return Err(Malformed::Value),
     })
 }

@@ -155,7 +155,7 @@ fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_no
 fn words_of_a_controller_and_its_agents_are_what_the_reference_says() {
     let number = |number| Label([number, 0, 0, 0]);
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }, Hop { port: PortId(2), cost: 9 }]);
-    let frame = Control::Order(contract::Order::NextHops { prefix: NameId(1), hops });
+    let frame = Control::Command(contract::Command::NextHops { prefix: NameId(1), hops });
     let said = Said { sent_at: at(77), label: number(10), frame };
     let datagram = Datagram { session: 1, number: 2, frame: Frame::Control(said) };
     let expected = hex("54 02 17 00  00000001  0000000000000002
@@ -210,7 +210,7 @@ fn control_words_with_numbers_out_of_range_are_refused() {
     assert_eq!(Datagram::read(&bytes(frame)), Err(Malformed::Value));
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
     let mut order =
-        bytes(Control::Order(contract::Order::NextHops { prefix: NameId(Prefix::NUMBERS), hops }));
+        bytes(Control::Command(contract::Command::NextHops { prefix: NameId(Prefix::NUMBERS), hops }));
     assert_eq!(Datagram::read(&order), Err(Malformed::Value), "the number of a prefix is that of a node");
     // more next hops than an order holds
     let count = HEADING + 8 + 32 + 1 + 1 + 4;
@@ -343,20 +343,20 @@ fn hop() -> impl Strategy<Value = Hop> {
     (0..u32::MAX, any::<u32>()).prop_map(|(port, cost)| Hop { port: PortId(port), cost })
 }
 
-fn sdn_order() -> impl Strategy<Value = contract::Order> {
-    use contract::Order;
+fn sdn_command() -> impl Strategy<Value = contract::Command> {
+    use contract::Command;
     let hops = proptest::collection::vec(hop(), 0..=Hops::MAX);
     prop_oneof![
         (0..Prefix::NUMBERS, hops)
-            .prop_map(|(prefix, hops)| Order::NextHops { prefix: NameId(prefix), hops: Hops::new(&hops) }),
-        any::<(u32, u32)>().prop_map(|(to, via)| Order::Route { to: NodeId(to), via: PortId(via) }),
-        any::<(u32, u32, u32)>().prop_map(|(port, limit, mark_above)| Order::Queue {
+            .prop_map(|(prefix, hops)| Command::NextHops { prefix: NameId(prefix), hops: Hops::new(&hops) }),
+        any::<(u32, u32)>().prop_map(|(to, via)| Command::Route { to: NodeId(to), via: PortId(via) }),
+        any::<(u32, u32, u32)>().prop_map(|(port, limit, mark_above)| Command::Queue {
             port: PortId(port),
             limit,
             mark_above
         }),
         any::<(u32, u64)>()
-            .prop_map(|(port, bps)| Order::Cap { port: PortId(port), rate: Rate::from_bps(bps) }),
+            .prop_map(|(port, bps)| Command::Cap { port: PortId(port), rate: Rate::from_bps(bps) }),
     ]
 }
 
@@ -370,10 +370,10 @@ fn said() -> impl Strategy<Value = Said> {
         status,
         (any::<u32>(), 0..=4u8).prop_map(|(port, count)| Control::Shares { port: PortId(port), count }),
         any::<u32>().prop_map(|port| Control::Signal { port: PortId(port) }),
-        sdn_order().prop_map(Control::Order),
+        sdn_command().prop_map(Control::Command),
         Just(Control::Ack),
         Just(Control::Hello),
-        sdn_order().prop_map(Control::Kept),
+        sdn_command().prop_map(Control::Kept),
         any::<u32>().prop_map(|kept| Control::Welcome { kept }),
     ];
     (time(), any::<[u64; 4]>(), frame).prop_map(|(sent_at, label, frame)| Said {

@@ -414,7 +414,7 @@ impl Node {
     pub(super) fn rerouted(&mut self) {
         let mut table = self.routes.table();
         if let Some(attached) = &mut self.attached {
-            attached.keep_orders(&mut table, &self.routes);
+            attached.keep_commands(&mut table, &self.routes);
         }
         self.machine.set_routes(&table);
     }

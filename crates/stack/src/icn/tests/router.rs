@@ -1,5 +1,5 @@
 use contract::{
-    Branch, Count, FeedbackTarget, GroupMessage, RESOLVED, Registration, Report, RouterCx, RouterLaw,
+    Branch, Count, FeedbackTarget, GroupMessage, RESOLVED, Registration, Report, RouterAlgorithm, RouterCx,
     StreamHeader,
 };
 
@@ -25,7 +25,7 @@ impl Told {
     }
 }
 
-impl RouterLaw for Told {
+impl RouterAlgorithm for Told {
     fn on_report(&mut self, report: &Report<'_>, cx: &mut RouterCx<'_, '_, '_>) {
         self.heard.push((report.from, report.sent_at, report.label, report.entry.branches.len()));
         self.speak(cx);

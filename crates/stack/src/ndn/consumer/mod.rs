@@ -1,7 +1,7 @@
 //! NDN consumer: requests segments as its congestion control permits, retransmits Interests, and reports Data, losses and marks to it.
 //!
 //! This file has the path of every Interest and every Data; `signals.rs` has losses, refusals and marks, `sources.rs` what differs for a
-//! law with a window for each source of Data. The consumer exchanges packets with the
+//! controller with a window for each source of Data. The consumer exchanges packets with the
 //! forwarder of its own node, which treats it as a face like any other.
 
 mod popularity;
@@ -49,7 +49,7 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
     ),
 ];
 
-/// A consumer of one prefix with the congestion law `C`.
+/// A consumer of one prefix with the congestion controller `C`.
 ///
 /// Windows are counted in whole Data packets. An Interest may leave while fewer are in flight than the window. With a finite rate,
 /// Interests are generated at intervals of one Data packet's serialisation time. Retransmissions are sent first.
@@ -64,7 +64,7 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
 /// [`Input::Start`] starts requests, [`Input::Timer`] retransmits and paces, [`Input::Stop`] ends.
 #[derive(Clone, Debug)]
 pub struct Consumer<C> {
-    law: C,
+    controller: C,
     permit: Permit,
     running: bool,
     app_limited: bool,
@@ -75,11 +75,11 @@ pub struct Consumer<C> {
     waiting: Waiting,
     requests: Requests,
     settings: Settings,
-    /// Of a law with a window for each source.
+    /// Of a controller with a window for each source.
     sources: Option<Box<Sources>>,
 }
 
-/// What the law allows.
+/// What the controller allows.
 #[derive(Clone, Copy, Debug)]
 struct Permit {
     /// Window, in Data packets.
@@ -141,9 +141,9 @@ struct Settings {
 
 impl<C: CongestionControl> Consumer<C> {
     /// A consumer. It requests nothing before [`Input::Start`].
-    pub fn new(config: &ConsumerConfig, law: C) -> Self {
+    pub fn new(config: &ConsumerConfig, controller: C) -> Self {
         Self {
-            law,
+            controller,
             permit: Permit { window: 0, rate: Rate::UNLIMITED },
             running: false,
             app_limited: false,
@@ -177,9 +177,9 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// The congestion law.
-    pub const fn law(&self) -> &C {
-        &self.law
+    /// The congestion controller.
+    pub const fn controller(&self) -> &C {
+        &self.controller
     }
 
     /// Segments in flight: requested or held, and neither answered nor expired nor refused.
@@ -200,17 +200,17 @@ impl<C: CongestionControl> Consumer<C> {
         Bytes::new(self.in_flight() * self.settings.data)
     }
 
-    /// Reads the law's window and rate.
+    /// Reads the controller's window and rate.
     #[inline]
     fn read_allowance(&mut self, cx: &mut Cx<'_>) {
-        let Allowance { window, rate } = self.law.allowance();
+        let Allowance { window, rate } = self.controller.allowance();
         self.permit.window =
             if window == Bytes::UNLIMITED { MAX_IN_FLIGHT } else { window.as_u64() / self.settings.data };
         if rate != self.permit.rate {
             self.permit.rate = rate;
             cx.probe("allowed_rate", rate.as_bps_f64());
         }
-        if let Some(own) = self.law.timeout()
+        if let Some(own) = self.controller.timeout()
             && self.settings.retries > 0
             && self.timeout.follow(own)
         {
@@ -375,7 +375,7 @@ impl<C: CongestionControl> Consumer<C> {
             again,
             app_limited: self.app_limited,
         };
-        self.law.on_sent(&sent, cx);
+        self.controller.on_sent(&sent, cx);
     }
 
     /// Sends all held Interests in order when they are due.
@@ -433,7 +433,7 @@ impl<C: CongestionControl> Consumer<C> {
         }
     }
 
-    /// Updates estimator and law from Data that crossed the network.
+    /// Updates estimator and controller from Data that crossed the network.
     #[inline]
     fn learn(&mut self, slot: u32, packet: &Packet, cx: &mut Cx<'_>) {
         let now = cx.now();
@@ -473,7 +473,7 @@ impl<C: CongestionControl> Consumer<C> {
             label: packet.label,
         };
         self.app_limited = false;
-        self.law.on_ack(&ack, cx);
+        self.controller.on_ack(&ack, cx);
         self.read_allowance(cx);
     }
 
@@ -505,8 +505,8 @@ impl<C: CongestionControl> Consumer<C> {
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
-        if self.law.wake() <= now {
-            self.law.on_timer(cx);
+        if self.controller.wake() <= now {
+            self.controller.on_timer(cx);
             self.read_allowance(cx);
         }
         if now >= self.deadlines.timeout_at {
@@ -533,13 +533,13 @@ impl<C: CongestionControl> Consumer<C> {
 
     #[cold]
     fn probe(&self, cx: &mut Cx<'_>) {
-        let allowed = self.law.allowance();
+        let allowed = self.controller.allowance();
         if allowed.window != Bytes::UNLIMITED {
             cx.probe("window", allowed.window.as_f64());
         }
         cx.probe("in_flight", self.flight().as_f64());
         cx.probe("srtt", self.smoothed_rtt().as_secs_f64());
-        let threshold = self.law.ssthresh();
+        let threshold = self.controller.ssthresh();
         if threshold != Bytes::UNLIMITED {
             cx.probe("ssthresh", threshold.as_f64());
         }
@@ -572,7 +572,7 @@ impl<C: CongestionControl> Endpoint for Consumer<C> {
             .send_at
             .min(self.deadlines.release_at)
             .min(self.deadlines.timeout_at)
-            .min(self.law.wake())
+            .min(self.controller.wake())
     }
 }
 
@@ -595,7 +595,7 @@ fn measured(rtt: Duration, cx: &mut Cx<'_>) {
     }
 }
 
-/// The law of consumers without congestion control: a constant rate.
+/// The controller of consumers without congestion control: a constant rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Steady(pub Rate);
 
@@ -608,7 +608,7 @@ impl CongestionControl for Steady {
     }
 }
 
-/// Maximum number of segments in flight for any law, so that a law without a limit sends a finite burst.
+/// Maximum number of segments in flight for any controller, so that a controller without a limit sends a finite burst.
 const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Minimum gap under a finite rate: no two Interests are generated at the same instant.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);

@@ -1,10 +1,10 @@
-//! A consumer whose law has a window for each source of Data, see [`SourceLaw`]: each source has its own flight, round-trip time,
+//! A consumer whose controller has a window for each source of Data, see [`SourceWindows`]: each source has its own flight, round-trip time,
 //! retransmission timeout and episodes.
 //!
 //! A segment is charged to the source that its Data are expected from. If the window of that source is full, the segment waits in the line of
 //! those to be requested again, and segments behind it can be requested from other sources.
 
-use contract::{Ack, Cause, Congestion, CongestionControl, Count, Cx, Ecn, Label, Packet, SourceLaw};
+use contract::{Ack, Cause, Congestion, CongestionControl, Count, Cx, Ecn, Label, Packet, SourceWindows};
 use units::{Bytes, Duration, Time};
 
 use super::timeout::{Estimator, tick};
@@ -12,7 +12,7 @@ use super::waiting::SegmentQueue;
 use super::{Consumer, Taken, measured};
 use crate::ndn::Timeout;
 
-/// All sources that the law has named.
+/// All sources that the controller has named.
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     list: Vec<Source>,
@@ -64,9 +64,9 @@ impl Sources {
 }
 
 impl<C: CongestionControl> Consumer<C> {
-    /// Asks the law whether it has sources.
+    /// Asks the controller whether it has sources.
     pub(super) fn start_by_source(&mut self) {
-        if self.sources.is_some() || self.law.by_source().is_none() {
+        if self.sources.is_some() || self.controller.by_source().is_none() {
             return;
         }
         let fixed = (self.settings.retries == 0)
@@ -76,10 +76,10 @@ impl<C: CongestionControl> Consumer<C> {
         self.read_window(0);
     }
 
-    /// The law and the sources, which there are.
-    fn parts(&mut self) -> (&mut dyn SourceLaw, &mut Sources) {
-        let law = self.law.by_source().expect("it had sources at the start");
-        (law, self.sources.as_mut().expect("they are made at the start"))
+    /// The controller and the sources, which there are.
+    fn parts(&mut self) -> (&mut dyn SourceWindows, &mut Sources) {
+        let controller = self.controller.by_source().expect("it had sources at the start");
+        (controller, self.sources.as_mut().expect("they are made at the start"))
     }
 
     fn source(&mut self, number: u32) -> &mut Source {
@@ -89,15 +89,15 @@ impl<C: CongestionControl> Consumer<C> {
     /// Takes over the window of a source.
     fn read_window(&mut self, number: u32) {
         let data = self.settings.data;
-        let (law, sources) = self.parts();
-        sources.get(number).window = law.window(number).as_u64() / data;
+        let (controller, sources) = self.parts();
+        sources.get(number).window = controller.window(number).as_u64() / data;
     }
 
     /// Generates what the windows permit.
     pub(super) fn generate_by_source(&mut self, cx: &mut Cx<'_>) {
         let mut joined = 0;
         let mut next = self.waiting.first(SegmentQueue::Again);
-        // a source that the law has named and no segment was charged to yet waits for the next Data
+        // a source that the controller has named and no segment was charged to yet waits for the next Data
         while self.parts().1.open() {
             let slot = match next {
                 Some(slot) => {
@@ -163,8 +163,8 @@ impl<C: CongestionControl> Consumer<C> {
         let (now, data) = (cx.now(), self.settings.data);
         let segment = *self.waiting.get(slot);
         let marked = self.settings.marks && packet.ecn == Ecn::Marked;
-        let (law, sources) = self.parts();
-        let number = law.identify(segment.segment, &packet.label);
+        let (controller, sources) = self.parts();
+        let number = controller.identify(segment.segment, &packet.label);
         sources.latest = number as usize;
         let charged = sources.get(segment.source);
         let (in_flight, window) = (charged.in_flight, charged.window);
@@ -262,11 +262,11 @@ impl<C: CongestionControl> Consumer<C> {
         self.ask_again(slot, cx);
     }
 
-    /// Tells the law what happened to an Interest. The timer of its source is backed off once per episode.
+    /// Tells the controller what happened to an Interest. The timer of its source is backed off once per episode.
     fn congested_by_source(&mut self, slot: u32, cause: Cause, cx: &mut Cx<'_>) {
         let (data, wanted, retries) = (self.settings.data, self.progress.wanted, self.settings.retries);
         let segment = *self.waiting.get(slot);
-        let (law, sources) = self.parts();
+        let (controller, sources) = self.parts();
         let source = sources.get(segment.source);
         // what was wanted before a cut belongs to its episode                          [ndn-tools 22.12: catchunks]
         let first = segment.order > source.recovery;
@@ -277,13 +277,13 @@ impl<C: CongestionControl> Consumer<C> {
             }
         }
         let in_flight = Bytes::new(source.in_flight * data);
-        let before = law.window(segment.source);
-        law.on_congestion(
+        let before = controller.window(segment.source);
+        controller.on_congestion(
             segment.source,
             &Congestion { cause, bytes: Bytes::new(data), in_flight, first },
             cx,
         );
-        if first && law.window(segment.source) < before {
+        if first && controller.window(segment.source) < before {
             cx.count(Count::Episodes, 1);
         }
         self.read_window(segment.source);

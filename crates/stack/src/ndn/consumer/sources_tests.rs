@@ -1,4 +1,4 @@
-//! A consumer whose law has two sources: 0 is near, 1 is far. Times are in milliseconds.
+//! A consumer whose controller has two sources: 0 is near, 1 is far. Times are in milliseconds.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::testing::{Bench, FLOW, ME, OTHER};
 const PREFIX: NameId = NameId(3);
 const DATA: u64 = 1100;
 
-/// Windows that do not change, in Data packets, and what the law was told.
+/// Windows that do not change, in Data packets, and what the controller was told.
 #[derive(Clone, Debug)]
 struct Places {
     windows: [u64; 2],
@@ -30,23 +30,23 @@ impl Places {
 
 impl CongestionControl for Places {
     fn on_ack(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {
-        panic!("a law with sources is told of a source");
+        panic!("a controller with sources is told of a source");
     }
 
     fn on_congestion(&mut self, _event: &Congestion, _cx: &mut Cx<'_>) {
-        panic!("a law with sources is told of a source");
+        panic!("a controller with sources is told of a source");
     }
 
     fn allowance(&self) -> Allowance {
         Allowance::window(Bytes::new(self.windows.iter().sum::<u64>() * DATA))
     }
 
-    fn by_source(&mut self) -> Option<&mut dyn SourceLaw> {
+    fn by_source(&mut self) -> Option<&mut dyn SourceWindows> {
         Some(self)
     }
 }
 
-impl SourceLaw for Places {
+impl SourceWindows for Places {
     fn expect(&mut self, segment: u64) -> u32 {
         (self.expected)(segment)
     }
@@ -80,22 +80,22 @@ fn by_turns(segment: u64) -> u32 {
 /// Segments and when they were requested, up to `end`; `answer` says for an Interest, by its number and segment, when its Data come and from which
 /// source.
 fn run(
-    law: Places,
+    controller: Places,
     end: u64,
     answer: impl FnMut(usize, u64) -> Option<(u64, u64)>,
 ) -> (Consumer<Places>, Vec<(u64, u64)>) {
-    run_of(Bytes::UNLIMITED, law, end, answer)
+    run_of(Bytes::UNLIMITED, controller, end, answer)
 }
 
 /// The same for a content of this size.
 fn run_of(
     size: Bytes,
-    law: Places,
+    controller: Places,
     end: u64,
     mut answer: impl FnMut(usize, u64) -> Option<(u64, u64)>,
 ) -> (Consumer<Places>, Vec<(u64, u64)>) {
-    let config = ConsumerConfig { size, ..ConsumerConfig::with_law(PREFIX, Bytes::new(1024)) };
-    let mut consumer = Consumer::new(&config, law);
+    let config = ConsumerConfig { size, ..ConsumerConfig::with_controller(PREFIX, Bytes::new(1024)) };
+    let mut consumer = Consumer::new(&config, controller);
     let (mut bench, end) = (Bench::new(1), Time::ZERO + Duration::from_millis(end));
     let mut coming: BTreeMap<(Time, usize), Packet> = BTreeMap::new();
     let mut sent = Vec::new();
@@ -149,7 +149,7 @@ fn a_full_window_of_one_source_leaves_the_others_open() {
     expected.extend((1..=10).map(|n| (2 * n, 10 * n)));
     expected.extend([(3, 110), (22, 110)]);
     assert_eq!(sent, expected);
-    let acks = &consumer.law().acks;
+    let acks = &consumer.controller().acks;
     assert_eq!((acks.iter().filter(|ack| ack.0 == 0).count(), acks.len()), (11, 12));
     assert!(acks.iter().all(|ack| (ack.1, ack.2) == (1, false)), "{acks:?}");
 }
@@ -177,8 +177,8 @@ fn each_source_has_a_timer_of_its_own() {
     let due = (left + 200).div_ceil(50) * 50;
     let again: Vec<u64> = sent.iter().skip(11).filter(|row| row.0 == lost).map(|row| row.1).collect();
     assert_eq!(again, [due]);
-    assert_eq!(consumer.law().congestion, [(0, Cause::Loss, true)]);
-    assert!(consumer.law().acks.iter().filter(|ack| ack.0 == 1).count() > 10);
+    assert_eq!(consumer.controller().congestion, [(0, Cause::Loss, true)]);
+    assert!(consumer.controller().acks.iter().filter(|ack| ack.0 == 1).count() > 10);
 }
 
 /// All are expected from the near source and come from the far one: its flight is over, and neither window hears of them.
@@ -187,7 +187,7 @@ fn data_of_another_source_than_expected_change_no_window() {
     let (consumer, sent) = run(Places::new([2, 1], |_| 0), 45, |_, _| Some((10, 1)));
     let expected: Vec<(u64, u64)> = (0..10).map(|n| (n, n / 2 * 10)).collect();
     assert_eq!(sent, expected);
-    assert!(consumer.law().acks.is_empty() && consumer.law().congestion.is_empty());
+    assert!(consumer.controller().acks.is_empty() && consumer.controller().congestion.is_empty());
 }
 
 /// A content of two segments does not fill a window of three.
@@ -196,5 +196,5 @@ fn an_unfilled_window_is_reported_as_app_limited() {
     let size = Bytes::new(2 * 1024);
     let (consumer, sent) = run_of(size, Places::new([3, 1], |_| 0), 100, |_, _| Some((10, 0)));
     assert_eq!(sent, [(0, 0), (1, 0)]);
-    assert_eq!(consumer.law().acks, [(0, 2, true), (0, 1, true)]);
+    assert_eq!(consumer.controller().acks, [(0, 2, true), (0, 1, true)]);
 }

@@ -22,10 +22,10 @@ fn span(millis: u64) -> Duration {
 }
 
 fn config() -> ConsumerConfig {
-    ConsumerConfig::with_law(PREFIX, Bytes::new(PAYLOAD))
+    ConsumerConfig::with_controller(PREFIX, Bytes::new(PAYLOAD))
 }
 
-/// Inputs of a law.
+/// Inputs of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
     /// Whether there was a sample, the data in flight, whether a mark arrived, whether the round ended.
@@ -42,20 +42,20 @@ enum Told {
     },
 }
 
-/// A test law: a constant rate, or a window that grows by `step` per Data and is halved at the first event of an episode.
+/// A test controller: a constant rate, or a window that grows by `step` per Data and is halved at the first event of an episode.
 #[derive(Clone, Debug)]
-struct Law {
+struct Controller {
     window: f64,
     step: f64,
     rate: Rate,
-    /// A timeout of the law itself, halved after each Data.
+    /// A timeout of the controller itself, halved after each Data.
     timer: Option<Duration>,
     told: Vec<Told>,
     sent: Vec<(u64, bool)>,
     app_limited: Vec<bool>,
 }
 
-impl Law {
+impl Controller {
     fn window(window: f64) -> Self {
         Self {
             window,
@@ -82,7 +82,7 @@ impl Law {
     }
 }
 
-impl CongestionControl for Law {
+impl CongestionControl for Controller {
     fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
         assert_eq!((ack.bytes, ack.packets), (Bytes::new(DATA), 1));
         if !ack.marked {
@@ -130,7 +130,7 @@ enum Answer {
 /// A consumer and a network with a given reply to the n-th Interest, from 0.
 struct Net<F> {
     bench: Bench,
-    consumer: Consumer<Law>,
+    consumer: Consumer<Controller>,
     answer: F,
     /// By time and number.
     coming: BTreeMap<(Time, u64), Packet>,
@@ -140,16 +140,16 @@ struct Net<F> {
 }
 
 impl<F: FnMut(usize, u64) -> Answer> Net<F> {
-    fn new(config: &ConsumerConfig, law: Law, answer: F) -> Self {
-        let consumer = Consumer::new(config, law);
+    fn new(config: &ConsumerConfig, controller: Controller, answer: F) -> Self {
+        let consumer = Consumer::new(config, controller);
         let mut bench = Bench::new(1);
         bench.out.notes.probing = true;
         Self { bench, consumer, answer, coming: BTreeMap::new(), numbers: 0, sent: Vec::new() }
     }
 
     /// Starts it and runs it up to and including `end`.
-    fn run(config: &ConsumerConfig, law: Law, end: f64, answer: F) -> Self {
-        let mut net = Self::new(config, law, answer);
+    fn run(config: &ConsumerConfig, controller: Controller, end: f64, answer: F) -> Self {
+        let mut net = Self::new(config, controller, answer);
         net.give(Input::Start);
         net.until(end);
         net
@@ -241,28 +241,28 @@ fn quick(_: usize, _: u64) -> Answer {
 
 #[test]
 fn a_window_holds_whole_data_packets() {
-    let net = Net::run(&config(), Law::window(2.9), 25.0, quick);
+    let net = Net::run(&config(), Controller::window(2.9), 25.0, quick);
     let expected = [(0, 0.0), (1, 0.0), (2, 10.0), (3, 10.0), (4, 20.0), (5, 20.0)];
     assert_eq!(net.departures(), expected);
     assert_eq!(net.consumer.in_flight(), 2);
     assert_eq!(net.bench.meter.goodput_bytes, 4 * PAYLOAD);
-    let sent: Vec<u64> = net.consumer.law.sent.iter().map(|sent| sent.0).collect();
+    let sent: Vec<u64> = net.consumer.controller.sent.iter().map(|sent| sent.0).collect();
     assert_eq!(sent, [1, 2, 2, 2, 2, 2]);
 }
 
 /// Two in flight; the Data of a segment sent after the last round ended ends the next one.
 #[test]
 fn the_controller_receives_samples_flights_and_rounds() {
-    let net = Net::run(&config(), Law::window(2.0), 25.0, quick);
+    let net = Net::run(&config(), Controller::window(2.0), 25.0, quick);
     let ack = |ended| Told::Ack { rtt: Some(10), in_flight: 2, marked: false, ended };
-    assert_eq!(net.consumer.law.told, [ack(true), ack(false), ack(true), ack(false)]);
-    assert!(net.consumer.law.app_limited.iter().all(|limited| !limited));
+    assert_eq!(net.consumer.controller.told, [ack(true), ack(false), ack(true), ack(false)]);
+    assert!(net.consumer.controller.app_limited.iter().all(|limited| !limited));
 }
 
 /// W = 1 at first and 1 more per Data: after three round trips 8 Interests are in flight.
 #[test]
 fn a_window_that_grows_by_one_per_data_doubles_each_round_trip() {
-    let net = Net::run(&config(), Law { step: 1.0, ..Law::window(1.0) }, 35.0, quick);
+    let net = Net::run(&config(), Controller { step: 1.0, ..Controller::window(1.0) }, 35.0, quick);
     let times: Vec<f64> = net.times();
     let of = |time: f64| times.iter().filter(|at| **at == time).count();
     assert_eq!([of(0.0), of(10.0), of(20.0), of(30.0)], [1, 2, 4, 8]);
@@ -271,23 +271,23 @@ fn a_window_that_grows_by_one_per_data_doubles_each_round_trip() {
 #[test]
 fn a_finite_size_ends_with_its_last_data() {
     let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD - 1), ..config() };
-    let net = Net::run(&config, Law::window(2.0), 100.0, quick);
+    let net = Net::run(&config, Controller::window(2.0), 100.0, quick);
     assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 10.0)]);
     assert_eq!(net.bench.meter.completed_at, at(20.0));
     assert_eq!(net.consumer.wake(), Time::NEVER);
-    assert_eq!(net.consumer.law.app_limited, [false, false, true]);
+    assert_eq!(net.consumer.controller.app_limited, [false, false, true]);
 }
 
 #[test]
 fn batches_leave_together_and_wait_for_each_other() {
     let config = ConsumerConfig { pattern: Pattern::Batches { size: 3, every: span(100) }, ..config() };
-    let net = Net::run(&config, Law::window(10.0), 150.0, quick);
+    let net = Net::run(&config, Controller::window(10.0), 150.0, quick);
     assert_eq!(net.times(), [0.0, 0.0, 0.0, 100.0, 100.0, 100.0]);
 }
 
 #[test]
 fn nothing_leaves_before_the_start_or_after_the_stop() {
-    let mut net = Net::new(&config(), Law::window(2.0), quick);
+    let mut net = Net::new(&config(), Controller::window(2.0), quick);
     assert_eq!(net.consumer.wake(), Time::NEVER);
     net.give(Input::Start);
     net.until(5.0);
@@ -327,7 +327,7 @@ fn interests_are_spaced_by_the_time_of_their_data() {
 #[test]
 fn a_steady_consumer_receives_after_one_round_trip() {
     let config = ConsumerConfig { retries: 0, ..config() };
-    let mut net = Net::new(&config, Law::rate(500), |_, _| Answer::Data(63.6));
+    let mut net = Net::new(&config, Controller::rate(500), |_, _| Answer::Data(63.6));
     net.bench.now = at(2.0);
     net.give(Input::Start);
     net.until(99_999.9);
@@ -338,10 +338,10 @@ fn a_steady_consumer_receives_after_one_round_trip() {
 
 #[test]
 fn a_new_rate_takes_effect_at_the_next_interest() {
-    let mut net = Net::new(&config(), Law::rate(100), |_, _| Answer::Data(15.0));
+    let mut net = Net::new(&config(), Controller::rate(100), |_, _| Answer::Data(15.0));
     net.give(Input::Start);
     net.until(12.0);
-    net.consumer.law.rate = Rate::from_bps(1000 * DATA * 8);
+    net.consumer.controller.rate = Rate::from_bps(1000 * DATA * 8);
     net.until(23.0);
     // Data at 15 ms permits it; the Interest of 20 ms was due already
     assert_eq!(net.times(), [0.0, 10.0, 20.0, 21.0, 22.0, 23.0]);
@@ -349,12 +349,12 @@ fn a_new_rate_takes_effect_at_the_next_interest() {
 
 #[test]
 fn a_rate_of_zero_waits_for_another() {
-    let mut net = Net::new(&config(), Law::rate(100), |_, _| Answer::Data(15.0));
+    let mut net = Net::new(&config(), Controller::rate(100), |_, _| Answer::Data(15.0));
     net.give(Input::Start);
     net.until(12.0);
-    net.consumer.law.rate = Rate::ZERO;
+    net.consumer.controller.rate = Rate::ZERO;
     net.until(22.0);
-    net.consumer.law.rate = Rate::from_bps(1000 * DATA * 8);
+    net.consumer.controller.rate = Rate::from_bps(1000 * DATA * 8);
     net.until(27.0);
     assert_eq!(net.times(), [0.0, 10.0, 25.0, 26.0, 27.0]);
 }
@@ -362,7 +362,7 @@ fn a_rate_of_zero_waits_for_another() {
 #[test]
 fn exponential_gaps_have_the_mean_of_the_rate() {
     let config = ConsumerConfig { gaps: Gaps::Exponential, ..config() };
-    let net = Net::run(&config, Law::rate(1000), 20_000.0, quick);
+    let net = Net::run(&config, Controller::rate(1000), 20_000.0, quick);
     let n = net.sent.len();
     assert!((19_500..20_500).contains(&n), "{n}");
     let short = net.times().windows(2).filter(|pair| pair[1] - pair[0] < 0.5).count() as f64;
@@ -376,7 +376,7 @@ fn exponential_gaps_have_the_mean_of_the_rate() {
 #[test]
 fn jitter_delays_interests_by_chance() {
     let config = ConsumerConfig { jitter: span(8), ..config() };
-    let net = Net::run(&config, Law::rate(100), 9_995.0, quick);
+    let net = Net::run(&config, Controller::rate(100), 9_995.0, quick);
     let late: Vec<f64> =
         net.departures().iter().map(|&(segment, time)| time - 10.0 * segment as f64).collect();
     assert_eq!(late.len(), 1000, "none is lost");
@@ -393,7 +393,7 @@ fn jitter_delays_interests_by_chance() {
 #[test]
 fn what_is_generated_while_jitter_lasts_leaves_with_the_first() {
     let config = ConsumerConfig { jitter: span(50), ..config() };
-    let net = Net::run(&config, Law::rate(1000), 1_000.0, quick);
+    let net = Net::run(&config, Controller::rate(1000), 1_000.0, quick);
     let mut left: Vec<(f64, Vec<u64>)> = Vec::new();
     for (segment, time) in net.departures() {
         match left.last_mut() {
@@ -418,7 +418,7 @@ fn coarse(tick: u64, phase: u64) -> ConsumerConfig {
 /// [S1 §3.2, Figure 1]: 100 per second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80 at 80.
 #[test]
 fn a_coarse_clock_releases_interests_at_its_ticks() {
-    let net = Net::run(&coarse(40, 0), Law::rate(100), 95.0, quick);
+    let net = Net::run(&coarse(40, 0), Controller::rate(100), 95.0, quick);
     let expected =
         [(0, 0.0), (1, 40.0), (2, 40.0), (3, 40.0), (4, 40.0), (5, 80.0), (6, 80.0), (7, 80.0), (8, 80.0)];
     assert_eq!(net.departures(), expected);
@@ -429,15 +429,15 @@ fn a_coarse_clock_releases_interests_at_its_ticks() {
 
 #[test]
 fn ticks_of_a_clock_may_have_a_phase() {
-    let net = Net::run(&coarse(40, 15), Law::rate(100), 95.0, quick);
+    let net = Net::run(&coarse(40, 15), Controller::rate(100), 95.0, quick);
     let expected: Vec<f64> = vec![15.0, 15.0, 55.0, 55.0, 55.0, 55.0, 95.0, 95.0, 95.0, 95.0];
     assert_eq!(net.times(), expected);
 }
 
-/// A window law with a coarse clock: held Interests count as in flight, and Data permits others at the next tick.
+/// A window-based controller with a coarse clock: held Interests count as in flight, and Data permits others at the next tick.
 #[test]
 fn a_coarse_clock_holds_what_a_window_permits() {
-    let net = Net::run(&coarse(25, 0), Law::window(3.0), 55.0, quick);
+    let net = Net::run(&coarse(25, 0), Controller::window(3.0), 55.0, quick);
     let expected =
         [(0, 0.0), (1, 0.0), (2, 0.0), (3, 25.0), (4, 25.0), (5, 25.0), (6, 50.0), (7, 50.0), (8, 50.0)];
     assert_eq!(net.departures(), expected);
@@ -451,7 +451,7 @@ fn a_coarse_clock_holds_what_a_window_permits() {
 fn data_that_comes_while_a_retransmission_is_held_ends_it() {
     let timeout = Timeout { initial: span(110), min: span(110), scan: Duration::ZERO, ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, size: Bytes::new(PAYLOAD), ..coarse(100, 0) };
-    let net = Net::run(&config, Law::window(1.0), 1000.0, |_, _| Answer::Data(150.0));
+    let net = Net::run(&config, Controller::window(1.0), 1000.0, |_, _| Answer::Data(150.0));
     // expired at 110, held for 200, answered at 150
     assert_eq!(net.departures(), [(0, 0.0)]);
     assert_eq!((net.count(Count::Timeouts), net.count(Count::Retransmits)), (1, 0));
@@ -465,7 +465,7 @@ proptest! {
     #[test]
     fn a_coarse_clock_conserves_count_and_order(rate in 20u64..2000, tick in 1u64..300, phase in 0.0..1.0f64) {
         let phase = (tick as f64 * phase) as u64;
-        let net = Net::run(&coarse(tick, phase), Law::rate(rate), 1000.0, quick);
+        let net = Net::run(&coarse(tick, phase), Controller::rate(rate), 1000.0, quick);
         let (held, mut last) = (net.consumer.waiting.count(SegmentQueue::Held) as usize, 0.0);
         for (n, (segment, time)) in net.departures().into_iter().enumerate() {
             prop_assert_eq!(segment, n as u64);
@@ -493,7 +493,7 @@ fn lost(which: &'static [usize]) -> impl FnMut(usize, u64) -> Answer {
 #[test]
 fn expired_interests_are_retransmitted_first_with_a_new_nonce() {
     let config = ConsumerConfig { size: Bytes::new(60 * PAYLOAD), ..config() };
-    let net = Net::run(&config, Law::window(2.0), 1000.0, lost(&[1]));
+    let net = Net::run(&config, Controller::window(2.0), 1000.0, lost(&[1]));
     let again: Vec<(Time, u64, u32)> = net.sent.iter().filter(|sent| sent.1 == 1).copied().collect();
     assert_eq!(again.iter().map(|sent| sent.0).collect::<Vec<_>>(), [at(0.0), at(210.0)]);
     assert_ne!(again[0].2, again[1].2);
@@ -501,7 +501,7 @@ fn expired_interests_are_retransmitted_first_with_a_new_nonce() {
         (net.count(Count::Timeouts), net.count(Count::Retransmits), net.count(Count::Episodes)),
         (1, 1, 1)
     );
-    assert_eq!(net.consumer.law.episodes(), [(Cause::Loss, true)]);
+    assert_eq!(net.consumer.controller.episodes(), [(Cause::Loss, true)]);
     // from the first Interest, and no sample for the second
     assert_eq!(net.bench.meter.delay_max, span(220));
     assert_eq!(net.bench.meter.delay_count, 60);
@@ -515,7 +515,7 @@ fn expired_interests_are_retransmitted_first_with_a_new_nonce() {
 #[test]
 fn the_delay_of_a_segment_runs_from_its_first_interest() {
     let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD), ..config() };
-    let net = Net::run(&config, Law::window(3.0), 1000.0, lost(&[2]));
+    let net = Net::run(&config, Controller::window(3.0), 1000.0, lost(&[2]));
     let meter = &net.bench.meter;
     assert_eq!((meter.delay_count, meter.delay_sum_ns), (3, 230_000_000));
     assert_eq!(meter.delay_square_sum_ns2, 2 * 10_000_000u128.pow(2) + 210_000_000u128.pow(2));
@@ -526,27 +526,23 @@ fn the_delay_of_a_segment_runs_from_its_first_interest() {
 fn exact_timers_expire_to_the_nanosecond() {
     let timeout = Timeout { scan: Duration::ZERO, initial: span(333), ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, size: Bytes::new(PAYLOAD), ..config() };
-    let net =
-        Net::run(
-            &config,
-            Law::window(1.0),
-            3000.0,
-            |n, _| if n < 3 { Answer::Nothing } else { Answer::Data(1.0) },
-        );
+    let net = Net::run(&config, Controller::window(1.0), 3000.0, |n, _| {
+        if n < 3 { Answer::Nothing } else { Answer::Data(1.0) }
+    });
     // 333, then 2·333 and 4·333 later
     assert_eq!(net.times(), [0.0, 333.0, 999.0, 2331.0]);
     assert_eq!(
-        net.consumer.law.episodes(),
+        net.consumer.controller.episodes(),
         [(Cause::Timeout, true), (Cause::Timeout, false), (Cause::Timeout, false)]
     );
 }
 
 /// 160 ms, halved by each of the two Data: the third segment has expired at 40 ms, and is retransmitted each 40 ms, without backoff.
 #[test]
-fn a_law_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
+fn a_controller_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
     let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD), ..config() };
-    let law = Law { timer: Some(span(160)), ..Law::window(3.0) };
-    let net = Net::run(&config, law, 1000.0, lost(&[2, 3]));
+    let controller = Controller { timer: Some(span(160)), ..Controller::window(3.0) };
+    let net = Net::run(&config, controller, 1000.0, lost(&[2, 3]));
     assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (2, 40.0), (2, 80.0)]);
     assert_eq!(net.bench.meter.delay_max, span(90));
 }
@@ -554,11 +550,11 @@ fn a_law_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
 /// Silence differs from loss: no Data has arrived since the Interest left.
 #[test]
 fn without_data_an_expiry_is_a_timeout() {
-    let net = Net::run(&config(), Law::window(2.0), 1025.0, |n, _| {
+    let net = Net::run(&config(), Controller::window(2.0), 1025.0, |n, _| {
         if n < 20 { Answer::Data(10.0) } else { Answer::Nothing }
     });
     // 20 answered by 100 ms; those of 100 ms expire at 300 ms
-    assert_eq!(net.consumer.law.episodes()[..2], [(Cause::Timeout, true), (Cause::Timeout, false)]);
+    assert_eq!(net.consumer.controller.episodes()[..2], [(Cause::Timeout, true), (Cause::Timeout, false)]);
     assert_eq!(net.count(Count::Timeouts), 2);
     // k = 4 after two expiries: the next check with an expiry is at 300 + 4·200 = 1100 ms. The window permits one Interest
     assert_eq!(net.departures()[20..], [(20, 100.0), (21, 100.0), (20, 300.0)]);
@@ -568,7 +564,7 @@ fn without_data_an_expiry_is_a_timeout() {
 fn a_segment_is_abandoned_after_the_maximum_of_retries() {
     let timeout = Timeout { initial: span(100), min: span(100), backoff: 1, ..Timeout::DEFAULT };
     let config = ConsumerConfig { retries: 2, timeout, size: Bytes::new(2 * PAYLOAD), ..config() };
-    let net = Net::run(&config, Law::window(1.0), 2000.0, |_, segment| {
+    let net = Net::run(&config, Controller::window(1.0), 2000.0, |_, segment| {
         if segment == 0 { Answer::Nothing } else { Answer::Data(10.0) }
     });
     assert_eq!(net.departures(), [(0, 0.0), (0, 100.0), (0, 200.0), (1, 300.0)]);
@@ -581,7 +577,7 @@ fn a_segment_is_abandoned_after_the_maximum_of_retries() {
 #[test]
 fn without_retries_a_lost_segment_is_abandoned_at_its_lifetime() {
     let config = ConsumerConfig { retries: 0, ..config() };
-    let net = Net::run(&config, Law::rate(100), 4005.0, |n, _| {
+    let net = Net::run(&config, Controller::rate(100), 4005.0, |n, _| {
         if n % 2 == 0 { Answer::Data(10.0) } else { Answer::Nothing }
     });
     assert_eq!(net.sent.len(), 401);
@@ -603,10 +599,10 @@ fn without_retries_a_lost_segment_is_abandoned_at_its_lifetime() {
 /// + 20·7 by then.
 #[test]
 fn losses_of_one_window_are_one_episode() {
-    let net = Net::run(&config(), Law::window(10.0), 205.0, lost(&[3, 5, 7]));
+    let net = Net::run(&config(), Controller::window(10.0), 205.0, lost(&[3, 5, 7]));
     let first = (Cause::Loss, true);
-    assert_eq!(net.consumer.law.episodes(), [first, (Cause::Loss, false), (Cause::Loss, false)]);
-    assert_eq!(net.consumer.law.window, 5.0);
+    assert_eq!(net.consumer.controller.episodes(), [first, (Cause::Loss, false), (Cause::Loss, false)]);
+    assert_eq!(net.consumer.controller.window, 5.0);
     assert_eq!(net.consumer.progress.recovery, Some(150));
 }
 
@@ -617,7 +613,7 @@ fn losses_of_one_window_are_one_episode() {
 fn three_losses(check: EpisodeCheck) -> Net<impl FnMut(usize, u64) -> Answer> {
     let mut tries = BTreeMap::new();
     let config = ConsumerConfig { episode_check: check, ..config() };
-    Net::run(&config, Law::window(8.0), 1500.0, move |_, segment| {
+    Net::run(&config, Controller::window(8.0), 1500.0, move |_, segment| {
         let tried = tries.entry(segment).or_insert(0);
         *tried += 1;
         match (segment, *tried) {
@@ -632,8 +628,11 @@ fn losses_of_the_flight_at_a_reduction_cause_no_second_one() {
     let net = three_losses(EpisodeCheck::Segment);
     let left = |segment| net.departures().into_iter().filter(|sent| sent.0 == segment).collect::<Vec<_>>();
     assert_eq!((left(1)[0], left(85)[0], left(139)[0]), ((1, 0.0), (85, 120.0), (139, 200.0)));
-    assert_eq!(net.consumer.law.episodes(), [true, false, false, true].map(|first| (Cause::Loss, first)));
-    assert_eq!((net.consumer.law.window, net.count(Count::Episodes)), (2.0, 2));
+    assert_eq!(
+        net.consumer.controller.episodes(),
+        [true, false, false, true].map(|first| (Cause::Loss, first))
+    );
+    assert_eq!((net.consumer.controller.window, net.count(Count::Episodes)), (2.0, 2));
 }
 
 /// As in ndnSIM, both of the later losses reduce the window again, since new Data have arrived in between: 8 → 4 → 2 → 1. At one per round
@@ -641,17 +640,17 @@ fn losses_of_the_flight_at_a_reduction_cause_no_second_one() {
 #[test]
 fn with_episodes_by_the_highest_data_a_late_loss_reduces_again() {
     let net = three_losses(EpisodeCheck::Highest);
-    assert_eq!(net.consumer.law.episodes(), [(Cause::Loss, true); 3]);
-    assert_eq!((net.consumer.law.window, net.count(Count::Episodes)), (1.0, 3));
+    assert_eq!(net.consumer.controller.episodes(), [(Cause::Loss, true); 3]);
+    assert_eq!((net.consumer.controller.window, net.count(Count::Episodes)), (1.0, 3));
 }
 
 fn marks(episode: f64, episode_check: EpisodeCheck) -> (Vec<bool>, Option<u64>) {
     let config = ConsumerConfig { episode, episode_check, ..config() };
-    let law = Law { step: 1.0, ..Law::window(4.0) };
-    let net = Net::run(&config, law, 25.0, |_, _| Answer::Marked(10.0));
+    let controller = Controller { step: 1.0, ..Controller::window(4.0) };
+    let net = Net::run(&config, controller, 25.0, |_, _| Answer::Marked(10.0));
     // marked Data is not reported as an increase
-    assert!(net.consumer.law.told.iter().all(|told| !matches!(told, Told::Ack { marked: false, .. })));
-    let first: Vec<bool> = net.consumer.law.episodes().iter().map(|event| event.1).collect();
+    assert!(net.consumer.controller.told.iter().all(|told| !matches!(told, Told::Ack { marked: false, .. })));
+    let first: Vec<bool> = net.consumer.controller.episodes().iter().map(|event| event.1).collect();
     assert_eq!(net.count(Count::Marks), first.len() as u64);
     (first, net.consumer.progress.recovery)
 }
@@ -682,11 +681,11 @@ fn an_episode_may_last_longer_or_not_at_all() {
 fn a_consumer_without_marks_reports_it() {
     let config = ConsumerConfig { marks: false, ..config() };
     let mut bench = Bench::new(1);
-    let mut consumer = Consumer::new(&config, Law::window(1.0));
+    let mut consumer = Consumer::new(&config, Controller::window(1.0));
     bench.give(&mut consumer, Input::Start);
     assert_eq!(bench.sent()[0].ecn, Ecn::NotCapable);
-    let net = Net::run(&config, Law::window(1.0), 15.0, |_, _| Answer::Marked(10.0));
-    assert_eq!(net.consumer.law.episodes(), []);
+    let net = Net::run(&config, Controller::window(1.0), 15.0, |_, _| Answer::Marked(10.0));
+    assert_eq!(net.consumer.controller.episodes(), []);
     assert_eq!(net.count(Count::Marks), 0);
 }
 
@@ -698,8 +697,8 @@ fn a_consumer_without_marks_reports_it() {
 fn a_nack_is_reported_and_its_segment_retransmitted_at_the_next_data() {
     let refuse =
         |n: usize, _| if n == 2 { Answer::Nack(5.0, NackReason::Congestion) } else { Answer::Data(10.0) };
-    let net = Net::run(&config(), Law::window(3.0), 15.0, refuse);
-    assert_eq!(net.consumer.law.episodes(), [(Cause::Refused, true)]);
+    let net = Net::run(&config(), Controller::window(3.0), 15.0, refuse);
+    assert_eq!(net.consumer.controller.episodes(), [(Cause::Refused, true)]);
     // window 1 since 5 ms; 0 and 1 arrive at 10 ms, then 2 is retransmitted, before 3
     assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (2, 10.0)]);
     assert_eq!((net.count(Count::Nacks), net.count(Count::Retransmits)), (1, 1));
@@ -709,7 +708,7 @@ fn a_nack_is_reported_and_its_segment_retransmitted_at_the_next_data() {
 /// A consumer that is refused at once, by its own node, retransmits after a round trip at most, and time goes on.
 #[test]
 fn nacks_of_the_local_forwarder_do_not_stop_time() {
-    let net = Net::run(&config(), Law { window: 1.0, ..Law::window(1.0) }, 5500.0, |_, _| {
+    let net = Net::run(&config(), Controller { window: 1.0, ..Controller::window(1.0) }, 5500.0, |_, _| {
         Answer::Nack(0.0, NackReason::Congestion)
     });
     assert_eq!(net.times(), [0.0, 1000.0, 2000.0, 3000.0, 4000.0, 5000.0]);
@@ -718,16 +717,17 @@ fn nacks_of_the_local_forwarder_do_not_stop_time() {
 #[test]
 fn nacks_without_congestion_leave_the_segment_to_its_timer() {
     for reason in [NackReason::Duplicate, NackReason::NoRoute] {
-        let net = Net::run(&config(), Law::window(1.0), 1100.0, |_, _| Answer::Nack(1.0, reason));
+        let net = Net::run(&config(), Controller::window(1.0), 1100.0, |_, _| Answer::Nack(1.0, reason));
         assert_eq!(net.times(), [0.0, 1000.0]);
         assert_eq!(net.count(Count::Nacks), 2);
-        assert_eq!(net.consumer.law.episodes(), [(Cause::Timeout, true)]);
+        assert_eq!(net.consumer.controller.episodes(), [(Cause::Timeout, true)]);
     }
 }
 
 #[test]
 fn refusals_under_a_rate_keep_to_the_rate() {
-    let net = Net::run(&config(), Law::rate(100), 35.0, |_, _| Answer::Nack(1.0, NackReason::Congestion));
+    let net =
+        Net::run(&config(), Controller::rate(100), 35.0, |_, _| Answer::Nack(1.0, NackReason::Congestion));
     assert_eq!(net.departures(), [(0, 0.0), (0, 10.0), (0, 20.0), (0, 30.0)]);
 }
 
@@ -737,7 +737,7 @@ fn old_refusals_are_ignored() {
     let config = ConsumerConfig { timeout, ..config() };
     let answer =
         |n: usize, _| if n == 0 { Answer::Nack(60.0, NackReason::Congestion) } else { Answer::Data(40.0) };
-    let net = Net::run(&config, Law::window(1.0), 70.0, answer);
+    let net = Net::run(&config, Controller::window(1.0), 70.0, answer);
     assert_eq!((net.count(Count::Nacks), net.count(Count::Ignored)), (0, 1));
 }
 
@@ -745,7 +745,7 @@ fn old_refusals_are_ignored() {
 
 #[test]
 fn late_data_copies_and_other_names_are_ignored() {
-    let mut net = Net::new(&config(), Law::window(1.0), |_, _| Answer::Twice(10.0, 12.0));
+    let mut net = Net::new(&config(), Controller::window(1.0), |_, _| Answer::Twice(10.0, 12.0));
     net.give(Input::Start);
     net.until(11.0);
     for (prefix, segment) in [(PREFIX, 99), (NameId(4), 1)] {
@@ -767,10 +767,14 @@ fn data_after_its_timer_cancels_the_retransmission() {
     let config = ConsumerConfig { timeout, size: Bytes::new(4 * PAYLOAD), ..config() };
     // four in flight; at 50 ms they expire, and the window of one permits the retransmission of 0. The Data of 1, 2 and 3 arrives at 70 ms
     let mut net =
-        Net::new(&config, Law::window(4.0), |n, _| if n == 0 { Answer::Nothing } else { Answer::Data(70.0) });
+        Net::new(
+            &config,
+            Controller::window(4.0),
+            |n, _| if n == 0 { Answer::Nothing } else { Answer::Data(70.0) },
+        );
     net.give(Input::Start);
     net.until(49.0);
-    net.consumer.law.window = 2.0;
+    net.consumer.controller.window = 2.0;
     net.until(500.0);
     assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (3, 0.0), (0, 50.0)]);
     assert_eq!((net.count(Count::Timeouts), net.count(Count::Retransmits)), (4, 1));
@@ -780,13 +784,15 @@ fn data_after_its_timer_cancels_the_retransmission() {
 
 // ---- the own node
 
-/// A content store on the consumer's own node answers at once: time advances, and the law gets no input.
+/// A content store on the consumer's own node answers at once: time advances, and the controller gets no input.
 #[test]
 fn answers_of_the_local_forwarder_do_not_stop_time() {
-    let net = Net::run(&config(), Law { step: 1.0, ..Law::window(2.0) }, 1.0, |_, _| Answer::Data(0.0));
+    let net = Net::run(&config(), Controller { step: 1.0, ..Controller::window(2.0) }, 1.0, |_, _| {
+        Answer::Data(0.0)
+    });
     // two each 50 µs, 0 and 1 ms included
     assert_eq!(net.sent.len(), 2 * 21);
-    assert_eq!(net.consumer.law.told, []);
+    assert_eq!(net.consumer.controller.told, []);
     assert_eq!(net.bench.meter.rtt_count, 0);
     assert_eq!(net.bench.meter.goodput_bytes, 42 * PAYLOAD);
     assert_eq!(net.bench.meter.delay_max, Duration::ZERO);
@@ -798,12 +804,12 @@ fn answers_of_the_local_forwarder_do_not_stop_time() {
 fn a_pending_segment_is_not_requested_again() {
     let pattern = Pattern::Zipf { contents: 1, segments: 1, exponent: 1.0, shift: 0.0 };
     let config = ConsumerConfig { pattern, ..config() };
-    let net = Net::run(&config, Law::rate(100), 195.0, |_, _| Answer::Data(95.0));
+    let net = Net::run(&config, Controller::rate(100), 195.0, |_, _| Answer::Data(95.0));
     // one request per 10 ms; Data arrives after 95 ms, and the same content is requested again at 100 ms
     assert_eq!(net.departures(), [(0, 0.0), (0, 100.0)]);
     assert_eq!(net.count(Count::Suppressed), 18);
     // a window may exceed the catalogue: the draws end
-    let net = Net::run(&config, Law::window(1000.0), 95.0, |_, _| Answer::Data(95.0));
+    let net = Net::run(&config, Controller::window(1000.0), 95.0, |_, _| Answer::Data(95.0));
     assert_eq!(net.departures(), [(0, 0.0), (0, 95.0)]);
 }
 
@@ -811,7 +817,7 @@ fn a_pending_segment_is_not_requested_again() {
 fn popular_contents_are_requested_more_often() {
     let pattern = Pattern::Zipf { contents: 100, segments: 2, exponent: 1.0, shift: 0.0 };
     let config = ConsumerConfig { pattern, ..config() };
-    let net = Net::run(&config, Law::rate(1000), 10_000.0, |_, _| Answer::Data(0.1));
+    let net = Net::run(&config, Controller::rate(1000), 10_000.0, |_, _| Answer::Data(0.1));
     let of = |content: u64| net.sent.iter().filter(|sent| sent.1 / 2 == content).count();
     // 1/H₁₀₀ = 0.193 of 10 000
     assert!((1750..2100).contains(&of(0)), "{}", of(0));
@@ -847,8 +853,8 @@ proptest! {
                 _ => Answer::Data(after),
             }
         };
-        let law = Law { step: 0.1, ..Law::window(f64::from(window)) };
-        let net = Net::run(&config, law, 1e9, &mut fate);
+        let controller = Controller { step: 0.1, ..Controller::window(f64::from(window)) };
+        let net = Net::run(&config, controller, 1e9, &mut fate);
         prop_assert_eq!(net.bench.meter.goodput_bytes, segments * PAYLOAD);
         prop_assert!(net.bench.meter.completed_at < Time::NEVER);
         prop_assert_eq!(net.bench.meter.delay_count, segments);
@@ -857,8 +863,8 @@ proptest! {
         let nonces: std::collections::BTreeSet<u32> = net.sent.iter().map(|sent| sent.2).collect();
         prop_assert_eq!(nonces.len(), net.sent.len());
         let max = f64::from(window) + 0.1 * segments as f64 + 1.0;
-        prop_assert!(net.consumer.law.sent.iter().all(|(in_flight, _)| *in_flight as f64 <= max));
-        let again = net.consumer.law.sent.iter().filter(|sent| sent.1).count() as u64;
+        prop_assert!(net.consumer.controller.sent.iter().all(|(in_flight, _)| *in_flight as f64 <= max));
+        let again = net.consumer.controller.sent.iter().filter(|sent| sent.1).count() as u64;
         prop_assert_eq!(net.count(Count::Retransmits), again);
         prop_assert_eq!(net.sent.len() as u64, segments + again);
     }

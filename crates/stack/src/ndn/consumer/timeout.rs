@@ -12,7 +12,7 @@ pub(super) struct Estimator {
     /// The backoff factor k.
     factor: u32,
     timeout: Duration,
-    /// The timeout is constant: without retransmissions it is the lifetime, or the law has its own timer.
+    /// The timeout is constant: without retransmissions it is the lifetime, or the controller has its own timer.
     fixed: bool,
     config: Timeout,
 }
@@ -48,7 +48,7 @@ impl Estimator {
         self.timeout = (self.rtt.timeout() * u64::from(self.factor)).min(self.config.max);
     }
 
-    /// Takes the timeout of a law with its own timer, which expires exactly. Returns whether it is shorter than the last.
+    /// Takes the timeout of a controller with its own timer, which expires exactly. Returns whether it is shorter than the last.
     #[inline]
     pub(super) fn follow(&mut self, own: Duration) -> bool {
         let shorter = own < self.timeout || self.config.scan > Duration::ZERO;

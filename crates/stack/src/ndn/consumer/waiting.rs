@@ -33,7 +33,7 @@ pub(super) struct Segment {
     pub(super) tries: u32,
     /// The queue that it is in.
     pub(super) line: SegmentQueue,
-    /// The source that it is charged to, of laws with a window for each.
+    /// The source that it is charged to, of controllers with a window for each.
     pub(super) source: u32,
     before: u32,
     after: u32,

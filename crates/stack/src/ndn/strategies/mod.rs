@@ -66,7 +66,7 @@ macro_rules! strategies {
 
         impl<S> From<Known> for Any<S> {
             fn from(known: Known) -> Self {
-                match known { $(Known::$variant(law) => Self::$variant(law),)* }
+                match known { $(Known::$variant(algorithm) => Self::$variant(algorithm),)* }
             }
         }
     };

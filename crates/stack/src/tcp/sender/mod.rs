@@ -62,7 +62,7 @@ pub struct Sender<C> {
     prr: Option<Box<Prr>>,
     /// With [`LossDetection::Time`] only.
     rack: Option<Box<Rack>>,
-    /// With laws that request delivery rates only.
+    /// With controllers that request delivery rates only.
     sampler: Option<Box<Sampler>>,
 }
 

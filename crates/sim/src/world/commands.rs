@@ -1,6 +1,6 @@
 //! Commands of an SDN controller to a node, executed at its ports, routes and next hops.
 
-use contract::{Count, NodeId, Note, Order, PortId};
+use contract::{Command, Count, NodeId, Note, PortId};
 use units::Rate;
 
 use super::World;
@@ -9,50 +9,50 @@ use crate::fabric::NO_FLOW;
 use crate::hosts::is_control_port;
 
 impl World {
-    /// Executes the orders of a controller at a node.
+    /// Executes the commands of a controller at a node.
     #[cold]
-    pub(super) fn execute_orders(&mut self, index: usize) {
-        for order in std::mem::take(&mut self.out.orders) {
+    pub(super) fn execute_commands(&mut self, index: usize) {
+        for command in std::mem::take(&mut self.out.commands) {
             let node = self.hosts.nodes.node(index);
             let own = |world: &Self, port: PortId| {
                 world.fabric.owns(node, port) && !is_control_port(&world.blueprint, port)
             };
-            match order {
-                Order::NextHops { prefix, hops } => {
+            match command {
+                Command::NextHops { prefix, hops } => {
                     let state = self.hosts.nodes.get_mut(index);
                     if let Some(port) = state.prefer_next_hops(prefix, hops.list()) {
                         self.note_move(index, "prefix_moved", prefix.0, port);
                     }
                 }
-                Order::Route { to, via } if own(self, via) => self.order_route(index, to, via),
-                Order::Queue { port, limit, mark_above } if own(self, port) => {
+                Command::Route { to, via } if own(self, via) => self.command_route(index, to, via),
+                Command::Queue { port, limit, mark_above } if own(self, port) => {
                     let limit = (limit != u32::MAX).then_some(limit);
                     self.fabric.port(port).set_queue(limit, mark_above);
                 }
-                Order::Cap { port, rate } if own(self, port) && rate > Rate::ZERO => self.cap(port, rate),
-                // the node does not have what the order refers to
+                Command::Cap { port, rate } if own(self, port) && rate > Rate::ZERO => self.cap(port, rate),
+                // the node does not have what the command refers to
                 _ => self.hosts.nodes.get_mut(index).count(Count::Ignored),
             }
         }
     }
 
-    /// Undoes the orders of a node that loses its state: next hops, routes, queues and rate limits are again as configured.
-    pub(super) fn forget_orders(&mut self, index: usize) {
+    /// Undoes the commands of a node that loses its state: next hops, routes, queues and rate limits are again as configured.
+    pub(super) fn forget_commands(&mut self, index: usize) {
         let node = self.hosts.nodes.node(index);
-        for order in self.hosts.nodes.get_mut(index).forget_orders() {
-            match order {
+        for command in self.hosts.nodes.get_mut(index).forget_commands() {
+            match command {
                 // the forwarder is replaced, with its next hops
-                Order::NextHops { .. } => {}
-                Order::Route { to, .. } => {
+                Command::NextHops { .. } => {}
+                Command::Route { to, .. } => {
                     self.fabric.unpin(node, to);
                     self.reroute();
                 }
-                Order::Queue { port, .. } => {
+                Command::Queue { port, .. } => {
                     let link = &self.blueprint.links[port.index() / 2];
                     let spec = if port.0 % 2 == 0 { &link.forward } else { &link.backward };
                     self.fabric.port(port).reset_queue(spec);
                 }
-                Order::Cap { port, .. } => self.cap(port, Rate::UNLIMITED),
+                Command::Cap { port, .. } => self.cap(port, Rate::UNLIMITED),
             }
         }
     }
@@ -63,7 +63,7 @@ impl World {
         self.show_departures(port);
     }
 
-    fn order_route(&mut self, index: usize, to: NodeId, via: PortId) {
+    fn command_route(&mut self, index: usize, to: NodeId, via: PortId) {
         let at = self.hosts.nodes.node(index);
         let before = self.fabric.next_hop(at, to, NO_FLOW);
         let via = self.fabric.edges()[via.index()].to;
@@ -103,7 +103,7 @@ impl World {
 #[cfg(test)]
 mod tests {
     use contract::{
-        Address, Control, Ecn, FlowId, Header, Label, NodeId, Order, Packet, PortId, RouterInput,
+        Address, Command, Control, Ecn, FlowId, Header, Label, NodeId, Packet, PortId, RouterInput,
     };
     use stack::sdn;
     use units::{Duration, Rate, Time};
@@ -130,7 +130,7 @@ mod tests {
         World::new(&net).expect("the blueprint is right")
     }
 
-    fn order(world: &mut World, number: u64, order: Order) {
+    fn command(world: &mut World, number: u64, command: Command) {
         let index = world.hosts.nodes.at(NodeId(0)).expect("it has an agent");
         let agent = world.hosts.nodes.address(NodeId(0)).expect("it has an agent");
         let packet = Packet {
@@ -140,7 +140,7 @@ mod tests {
             to: agent.into(),
             sent_at: Time::ZERO,
             label: Label([number, 0, 0, 0]),
-            header: Header::Control(Control::Order(order)),
+            header: Header::Control(Control::Command(command)),
             ecn: Ecn::NotCapable,
             hops: 0,
         };
@@ -149,11 +149,11 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_node_loses_orders_of_queues_and_rate_limits() {
+    fn a_reset_node_loses_commands_of_queues_and_rate_limits() {
         let mut world = world();
         let limit = |world: &mut World| world.fabric.view(PortId(0), Time::ZERO).limit.packets;
-        order(&mut world, 1, Order::Queue { port: PortId(0), limit: 20, mark_above: 5 });
-        order(&mut world, 2, Order::Cap { port: PortId(0), rate: Rate::from_mbps(3) });
+        command(&mut world, 1, Command::Queue { port: PortId(0), limit: 20, mark_above: 5 });
+        command(&mut world, 2, Command::Cap { port: PortId(0), rate: Rate::from_mbps(3) });
         assert_eq!(
             (limit(&mut world), world.fabric.view(PortId(0), Time::ZERO).rate),
             (20, Rate::from_mbps(3))
@@ -163,7 +163,7 @@ mod tests {
             (limit(&mut world), world.fabric.view(PortId(0), Time::ZERO).rate),
             (100, Rate::from_mbps(10))
         );
-        order(&mut world, 1, Order::Queue { port: PortId(0), limit: 30, mark_above: 5 });
+        command(&mut world, 1, Command::Queue { port: PortId(0), limit: 30, mark_above: 5 });
         assert_eq!(limit(&mut world), 30, "it takes any number again");
     }
 }
