@@ -39,7 +39,7 @@ ALLOWED = {
     "stack-str0m": {"units", "contract", "stack-shared"},
     "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim", "stack-noq", "stack-quinn"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": BASE | RUNS | {"quic-net", "sdn-net", "tables"},
+    "python": BASE | RUNS | {"quic-net", "multicast", "sdn-net", "tables"},
     "benches": BASE | RUNS,
 }
 
@@ -47,7 +47,7 @@ ALLOWED = {
 # of `lab`, so that the tests of a scheme are built without it.
 ALLOWED_IN_TESTS = {
     "stack": {"schemes"},
-    "emulate": {"lab", "quic-net"},
+    "emulate": {"lab", "quic-net", "multicast"},
     "thalweg-quic": {"stack"},
     "stack-noq": {"units", "sim", "stack", "stack-quinn"},
     "stack-quinn": {"units", "sim", "stack"},

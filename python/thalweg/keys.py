@@ -71,7 +71,7 @@ def agreed(
     Loopback addresses and `Security.insecure` need no key and no peer. Otherwise one is required: raises `TransferError` if
     there is none, if settings exclude each other, or if one is invalid.
     """
-    _check(security, group)
+    _check(security)
     key = _key_of(security)
     if key is not None:
         return Agreed(key=key, identity=None, peers=[], mode="key", says="both ends have the same key")
@@ -99,7 +99,7 @@ def fingerprint(path: str | Path) -> str:
         raise TransferError(without_number(str(error))) from error
 
 
-def _check(security: Security, group: str | None) -> None:
+def _check(security: Security) -> None:
     """Refuses settings that exclude each other."""
     given = [
         name
@@ -117,8 +117,6 @@ def _check(security: Security, group: str | None) -> None:
         raise TransferError(
             f"{' and '.join(given)} exclude each other", "one of them says how the other side is known"
         )
-    if group is not None and (security.identity is not None or security.peers):
-        raise TransferError("groups have no certificates", "`--key` at all ends")
     for peer in security.peers:
         if FINGERPRINT.fullmatch(peer) is None:
             raise TransferError(

@@ -26,8 +26,8 @@ PACKET_BYTES = 1428
 MEDIA_PACKET_BYTES = 1472
 """The same for a datagram of seven packets of MPEG-TS (1316 bytes), which is a piece of its own then."""
 
-OTHER_KEY = ("does not have this key", "is not the expected one", "does not accept this one")
-"""Parts of the reasons for which ends do not know each other: of a group, of a caller, of a listener."""
+OTHER_KEY = ("is not the expected one", "does not accept this one")
+"""Parts of the reasons for which ends do not know each other: of a caller, of a listener."""
 
 KNOWN = "both sides need the same `--key`, or each the fingerprint of the other as `--peer`"
 
@@ -227,7 +227,6 @@ def receive(
     into: str | Path | None = ".",
     name: str | None = None,
     replace: bool = False,
-    group: bool = False,
     security: Security | None = None,
     network: Network | None = None,
 ) -> Transfer:
@@ -235,18 +234,12 @@ def receive(
 
     With `into="udp://HOST:PORT"` it passes a live stream on to a program, each piece in a datagram.
 
-    Without a host in `at` it listens, with one it connects. The file gets `name`, or the name that the sender proposes; a
-    file of that name is replaced only with `replace`. With `group` it joins the IP multicast group of the sender that it
-    connects to. Raises `TransferError`.
+    Without a host in `at` it listens, with one it connects. A sender that it connects to can send to an IP multicast group,
+    which it joins then. The file gets `name`, or the name that the sender proposes; a file of that name is replaced only
+    with `replace`. Raises `TransferError`.
     """
     security, network = security or Security(), network or Network()
-    if network.interface is not None and not group:
-        raise TransferError("an interface is for groups", "`--group` joins the group of the sender")
     told, known = _ends(at, network, security, family=network.family, interface=network.interface)
-    if group and "call" not in told:
-        raise TransferError(f"{at.lstrip(':')}: a receiver of a group calls its sender", "HOST:PORT")
-    if group and (known.identity or known.peers):
-        raise TransferError("groups have no certificates", "`--key` at all ends")
     datagrams = datagrams_of(into)
     if into is not None and datagrams is None:
         if Path(into).exists() and not Path(into).is_dir():
@@ -256,7 +249,7 @@ def receive(
         except OSError as error:
             raise TransferError(f"{into}: {error.strerror}") from error
     folder = None if into is None or datagrams else str(into)
-    more = {"folder": folder, "datagrams": datagrams, "name": name, "replace": replace, "group": group}
+    more = {"folder": folder, "datagrams": datagrams, "name": name, "replace": replace}
     return Transfer("receive", {**told, **more}, known)
 
 
@@ -340,7 +333,7 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
         there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
         return (
             f"`{there}` has to run there, with the same `--key` where there is one and the same version of Thalweg, "
-            "and UDP has to get through; to a sender with `--group`, `thalweg recv` needs `--group`, too"
+            "and UDP has to get through"
         )
     return None
 

@@ -32,7 +32,7 @@ def test_a_file_goes_to_a_group(file: Path, tmp_path: Path) -> None:
     receivers = []
     for folder in folders:
         folder.mkdir()
-        more = ("--group", "--into", folder, "--interface", "127.0.0.1", "--json")
+        more = ("--into", folder, "--interface", "127.0.0.1", "--json")
         receivers.append(start("recv", f"127.0.0.1:{at}", *more))
     sent, got = end(sender), [end(receiver) for receiver in receivers]
     assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0, 0], sent["said"]
@@ -49,9 +49,7 @@ def test_a_member_of_a_group_that_was_killed_comes_back_and_counts_once(file: Pa
     sender = start("send", file, f":{at}", "--bind", "127.0.0.1", *words, "--rate", "20 Mbit/s", "--json")
 
     def receiver(folder: Path) -> subprocess.Popen[bytes]:
-        return start(
-            "recv", f"127.0.0.1:{at}", "--group", "--into", folder, "--interface", "127.0.0.1", "--json"
-        )
+        return start("recv", f"127.0.0.1:{at}", "--into", folder, "--interface", "127.0.0.1", "--json")
 
     stays, killed = (receiver(folder) for folder in folders)
     until(lambda: blocks(folders[1]) >= 2)
@@ -78,8 +76,8 @@ def test_a_file_goes_to_a_group_of_ipv6(file: Path, tmp_path: Path) -> None:
         ip link set near addrgenmode none up
         ip link set far up
         ip addr add fd00:7::1/64 dev near nodad
-        {command} recv [fd00:7::1]:9600 --into {tmp_path}/0 --group --interface near --json > {tmp_path}/got0 &
-        {command} recv [fd00:7::1]:9600 --into {tmp_path}/1 --group --interface near --json > {tmp_path}/got1 &
+        {command} recv [fd00:7::1]:9600 --into {tmp_path}/0 --interface near --json > {tmp_path}/got0 &
+        {command} recv [fd00:7::1]:9600 --into {tmp_path}/1 --interface near --json > {tmp_path}/got1 &
         {command} send {file} :9600 --group '[ff12::7%near]:9601' --receivers 2 --scheme mca --json > {tmp_path}/sent
         wait
     """
@@ -99,7 +97,7 @@ def test_a_group_that_carries_nothing_is_said_within_seconds(file: Path, tmp_pat
     send = (
         f"{sys.executable} -m thalweg send {file} :9600 --bind 127.0.0.1 --group 239.1.2.3:9601 --scheme mca"
     )
-    recv = f"{sys.executable} -m thalweg recv 127.0.0.1:9600 --into {tmp_path} --group --interface lo --patience 8"
+    recv = f"{sys.executable} -m thalweg recv 127.0.0.1:9600 --into {tmp_path} --interface lo --patience 8"
     script = f"""
         ip link set lo up
         if {send} 2> {tmp_path}/none; then exit 1; fi

@@ -173,7 +173,6 @@ def test_the_security_of_a_transfer_is_told_at_its_start(
         (("--identity", "own.pem", "--key", "secret"), "exclude each other"),
         (("--identity", "open.pem", "--insecure"), "chmod 600"),
         (("--identity", "secret", "--insecure"), "not an Ed25519 private key"),
-        (("--interface", "lo", "--insecure"), "an interface is for groups"),
     ],
 )
 def test_mistakes_about_identities_are_refused(

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 
 use driver::{Multicast, Udp};
 use emulate::Settings;
-use live::{Control, End, Group, Handshake, Limits, Scheme, Secret};
+use live::{Control, End, Handshake, Limits, Scheme};
+use multicast::Group;
 use quic_net::{Credentials, Object, Proposal, objects};
-use transfer::{Collector, Destination, FileStore, Fountain, Incoming, Receivers, Source, Tally, Task, keep};
+use transfer::{Destination, Outgoing, Receivers, Source, Task, keep};
+use units::Rate;
 
 /// Whether the test can run here; if not, a message says so.
 fn possible(test: &str) -> bool {
@@ -40,57 +42,63 @@ fn said(name: &str) -> String {
     std::env::var(name).expect("the test says it")
 }
 
-fn settings(handshake: Handshake) -> live::Settings {
+fn settings(handshake: Handshake) -> quic_net::Settings {
+    let credentials = Credentials::shared(b"between namespaces").expect("the key is not empty");
     let limits = Limits { patience: units::Duration::from_secs(20), ..Limits::default() };
-    live::Settings { handshake, secret: Secret::new("between namespaces"), limits, caller: None }
+    quic_net::Settings { handshake, credentials, limits, caller: None }
+}
+
+/// The file of a test, for a number of receivers.
+fn loaded(folder: &Path, scheme: &Scheme, rate: Option<Rate>, min: usize) -> (Outgoing, Vec<u8>) {
+    let task = Task {
+        from: Source::File(folder.join("file")),
+        name: "file".to_owned(),
+        deadline: None,
+        rate,
+        packet: scheme.packet,
+        transport: quic_net::check(scheme).unwrap(),
+        id: 1,
+        receivers: Receivers { min },
+    };
+    task.load(&Arc::default(), &|| true).unwrap().unwrap()
+}
+
+/// Receives a file from this sender into a folder, where `done` says at last how it ended.
+fn receive(sender: SocketAddr, into: &Path) {
+    fs::create_dir_all(into).unwrap();
+    let mut udp = Udp::for_calling(sender).unwrap();
+    let calls = settings(Handshake::Connect(sender));
+    let mut accept = |proposal: &Proposal| {
+        let into = Destination::Folder { path: into.to_owned(), name: None, replace: false, me: None };
+        keep(&proposal.offer, into, calls.limits.window, &Arc::default())
+    };
+    let outcome = quic_net::receive(&calls, &mut accept, &mut udp, &Control::new());
+    let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
+    fs::write(into.join("done"), word).unwrap();
 }
 
 /// For [`a_file_for_twenty_arrives_whole_on_all`]: sends a file to a group, or receives it.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_transfer() {
-    let (folder, group) = (
-        PathBuf::from(said("FOLDER")),
-        SocketAddr::new(said("GROUP").parse().unwrap(), said("PORT").parse().unwrap()),
-    );
-    let sender = SocketAddr::new(said("SENDER").parse().unwrap(), group.port());
-    let tally = Arc::new(Tally::default());
-    if said("ROLE") == "sender" {
-        let mut udp = Udp::bind(sender).unwrap();
-        udp.set_multicast(&Multicast::default()).unwrap();
-        let scheme = Scheme { packet: 1000, ..Scheme::new(&said("SCHEME")) };
-        let room = 1000 - wire::UDP_HEADERS - wire::stream::DATA;
-        let symbol = Fountain::symbol_bytes(room).unwrap();
-        let opened = FileStore::open(&folder.join("file"), "file", symbol, &tally, &|| true).unwrap();
-        let (store, manifest) = opened.unwrap();
-        let min = said("RECEIVERS").parse().unwrap();
-        let fountain = Fountain::new(manifest, Box::new(store), Receivers { min }, tally);
-        let to = Group { address: group, max: 64 };
-        let (outcome, left) = live::send_to_group(
-            &settings(Handshake::Listen),
-            &to,
-            &scheme,
-            Box::new(fountain),
-            Vec::new(),
-            &mut udp,
-            &Control::new(),
-        );
-        assert_eq!((&outcome.end, left.len()), (&End::Complete, min), "{:?}", outcome.stats);
-        fs::write(folder.join("sent"), format!("{} packets", outcome.stats.packets)).unwrap();
-        return;
+    let (folder, port) = (PathBuf::from(said("FOLDER")), said("PORT").parse().unwrap());
+    let sender = SocketAddr::new(said("SENDER").parse().unwrap(), port);
+    if said("ROLE") == "receiver" {
+        return receive(sender, &folder.join(said("HERE")));
     }
-    let own = folder.join(said("HERE"));
-    fs::create_dir_all(&own).unwrap();
-    let mut udp = Udp::for_calling(sender).unwrap();
-    let into = own.clone();
-    let mut accept = move |_: &wire::stream::Offer| {
-        let into = Destination::Folder { path: into.clone(), name: None, replace: false, me: None };
-        Ok(Incoming::Paced(Box::new(Collector::new(into, tally.clone()))))
+    let mut udp = Udp::bind(sender).unwrap();
+    udp.set_multicast(&Multicast::default()).unwrap();
+    let scheme = Scheme { packet: 1250, ..Scheme::new(&said("SCHEME")) };
+    let min = said("RECEIVERS").parse().unwrap();
+    let (Outgoing::Paced(payload), about) = loaded(&folder, &scheme, None, min) else {
+        panic!("{} paces", scheme.name)
     };
-    let outcome =
-        live::receive(&settings(Handshake::Connect(sender)), &mut accept, &mut udp, &Control::new());
-    let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
-    fs::write(own.join("done"), word).unwrap();
+    let group = Group { address: SocketAddr::new(said("GROUP").parse().unwrap(), port), max: 64 };
+    let listens = settings(Handshake::Listen);
+    let (outcome, left) =
+        multicast::send(&listens, &group, &scheme, payload, about, &mut udp, &Control::new());
+    assert_eq!((&outcome.end, left.len()), (&End::Complete, min), "{:?}", outcome.stats);
+    fs::write(folder.join("sent"), format!("{} packets", outcome.stats.packets)).unwrap();
 }
 
 /// Progress of the group: number of receivers that have the file.
@@ -185,50 +193,22 @@ commands = {{ sender = "{}", receiver = "{}" }}
     assert!(copies < 3.0, "{copies} times the file was sent");
 }
 
-fn over_quic(handshake: Handshake) -> quic_net::Settings {
-    let credentials = Credentials::shared(b"between namespaces").expect("the key is not empty");
-    quic_net::Settings { handshake, credentials, limits: settings(handshake).limits, caller: None }
-}
-
 /// For [`files_arrive_after_a_route_change_and_a_lossy_path`]: sends a file to one receiver, or receives it.
 #[test]
 #[ignore = "runs inside an emulation"]
 fn a_program_of_a_file() {
     let folder = PathBuf::from(said("FOLDER"));
     let sender = SocketAddr::new(said("SENDER").parse().unwrap(), said("PORT").parse().unwrap());
-    let tally = Arc::new(Tally::default());
-    if said("ROLE") == "sender" {
-        let scheme = Scheme::new(&said("SCHEME"));
-        let task = Task {
-            from: Source::File(folder.join("file")),
-            name: "file".to_owned(),
-            deadline: None,
-            rate: Some(units::Rate::from_mbps(2)),
-            packet: scheme.packet,
-            transport: quic_net::check(&scheme).unwrap(),
-            id: 1,
-            receivers: Receivers { min: 1 },
-        };
-        let (cargo, about) = task.load(&tally, &|| true).unwrap().unwrap();
-        let mut udp = Udp::bind(sender).unwrap();
-        let all = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
-        let outcome = quic_net::send(&over_quic(Handshake::Listen), &scheme, all, &mut udp, &Control::new());
-        let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
-        fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();
-        return;
+    if said("ROLE") == "receiver" {
+        return receive(sender, &folder.join(said("SCHEME")));
     }
-    let own = folder.join(said("SCHEME"));
-    fs::create_dir_all(&own).unwrap();
-    let mut udp = Udp::for_calling(sender).unwrap();
-    let window = settings(Handshake::Connect(sender)).limits.window;
-    let mut accept = |proposal: &Proposal| {
-        let into = Destination::Folder { path: own.clone(), name: None, replace: false, me: None };
-        keep(&proposal.offer, into, window, &tally)
-    };
-    let calls = over_quic(Handshake::Connect(sender));
-    let outcome = quic_net::receive(&calls, &mut accept, &mut udp, &Control::new());
+    let scheme = Scheme::new(&said("SCHEME"));
+    let (cargo, about) = loaded(&folder, &scheme, Some(Rate::from_mbps(2)), 1);
+    let mut udp = Udp::bind(sender).unwrap();
+    let all = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
+    let outcome = quic_net::send(&settings(Handshake::Listen), &scheme, all, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
-    fs::write(own.join("done"), word).unwrap();
+    fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();
 }
 
 /// A scheme with pacing and one with a window, at the same time. The short path fails and returns repeatedly, and the long one has a lower

@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use driver::Captured;
-use live::{Control, End, Group, Outcome, Phase, ReceiverOutcome, Scheme, send_to_group};
+use live::{Control, End, Outcome, Phase, Scheme};
+use multicast::{Group, ReceiverOutcome};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use quic_net::{Object, Proposal, objects};
@@ -12,7 +13,7 @@ use transfer::{Outgoing, Receivers, Tally, Task, keep};
 use units::{Duration, Lateness, Time};
 use wire::stream::Transport;
 
-use setup::{capture, credentials, destination, limits, number, open, params, parse, tap, text};
+use setup::{capture, destination, number, open, params, parse, tap, text};
 
 mod setup;
 
@@ -41,12 +42,9 @@ impl Transfer {
             packet: u16::try_from(number(&told, "packet")?).unwrap_or(u16::MAX),
             ..Scheme::new(text(&told, "scheme").unwrap_or_default())
         };
-        let group = text(&told, "group");
-        let checked =
-            if group.is_some() { live::transport_of(&scheme.name) } else { quic_net::check(&scheme) };
         let _ = self.scheme.set(scheme.name.clone());
         let task = Task {
-            transport: checked.map_err(PyValueError::new_err)?,
+            transport: quic_net::check(&scheme).map_err(PyValueError::new_err)?,
             from: setup::source(&told)?,
             name: text(&told, "name").unwrap_or_default().to_owned(),
             deadline: text(&told, "deadline").map(setup::span).transpose()?,
@@ -61,10 +59,7 @@ impl Transfer {
             let Some((cargo, about)) = task.load(tally, &go_on).map_err(|error| error.to_string())? else {
                 return Ok(Remains::Stopped);
             };
-            match group {
-                Some(group) => send_group(&told, group, &scheme, (cargo, about), control),
-                None => send_unicast(&told, &scheme, (cargo, about), control),
-            }
+            send(&told, &scheme, cargo, about, control)
         });
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
@@ -76,10 +71,7 @@ impl Transfer {
             if let Some(name) = text(&told, "name") {
                 transfer::check_name(name).map_err(|why| format!("the name {name:?}: {why}"))?;
             }
-            match told["group"].as_bool() {
-                Some(true) => self.receive_of_group(&told),
-                _ => self.receive_unicast(&told),
-            }
+            self.receive_into(&told)
         });
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
@@ -117,67 +109,40 @@ impl Remains {
     }
 }
 
-/// Sends over QUIC.
-fn send_unicast(
+/// Sends to one receiver, or to an IP multicast group.
+fn send(
     told: &Value,
     scheme: &Scheme,
-    (cargo, about): (Outgoing, Vec<u8>),
+    cargo: Outgoing,
+    about: Vec<u8>,
     control: &Control,
 ) -> Result<Remains, String> {
-    let (file, limits) = (capture(told)?, limits(told));
-    let Some((handshake, mut socket)) = open(told, &limits, &quic_net::is_attempt, &|| !control.stopped())?
-    else {
-        return Ok(Remains::none(control));
+    let file = capture(told)?;
+    let Some((settings, socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
+    let Some(group) = text(told, "group") else {
+        let objects = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
+        let mut socket = tap(socket, file)?;
+        let outcome = quic_net::send(&settings, scheme, objects, &mut socket, control);
+        return Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()));
     };
-    let credentials = credentials(told, &mut socket)?;
-    let settings = quic_net::Settings { handshake, credentials, limits, caller: None };
-    let mut socket = tap(socket, file)?;
-    let objects = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
-    let outcome = quic_net::send(&settings, scheme, objects, &mut socket, control);
-    Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
-}
-
-/// Sends to an IP multicast group.
-fn send_group(
-    told: &Value,
-    group: &str,
-    scheme: &Scheme,
-    (cargo, about): (Outgoing, Vec<u8>),
-    control: &Control,
-) -> Result<Remains, String> {
-    let (file, limits) = (capture(told)?, limits(told));
-    let Some((handshake, socket)) = open(told, &limits, &is_hello, &|| !control.stopped())? else {
-        return Ok(Remains::none(control));
-    };
-    let address = setup::group_at(group, &socket)?;
-    let settings = live::Settings { handshake, secret: setup::secret(told), limits, caller: None };
-    let mut socket = tap(socket, file)?;
+    let group = Group { address: setup::group_at(group, &socket)?, max: MAX };
     let Outgoing::Paced(payload) = cargo else {
         return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
     };
-    let group = Group { address, max: MAX };
-    let (outcome, left) = send_to_group(&settings, &group, scheme, payload, about, &mut socket, control);
+    let mut socket = tap(socket, file)?;
+    let (outcome, left) = multicast::send(&settings, &group, scheme, payload, about, &mut socket, control);
     Ok(Remains::Over(Box::new(outcome), left, socket.finish()))
 }
 
-/// Whether a datagram is the hello of a receiver of a group.
-fn is_hello(bytes: &[u8]) -> bool {
-    matches!(wire::stream::Datagram::peek(bytes), Ok((_, true)))
-}
-
 impl Transfer {
-    /// Receives over QUIC.
-    fn receive_unicast(&self, told: &Value) -> Result<Remains, String> {
+    fn receive_into(&self, told: &Value) -> Result<Remains, String> {
         let (control, tally) = (&self.control, &self.tally);
-        let (file, limits) = (capture(told)?, limits(told));
-        let Some((handshake, mut socket)) =
-            open(told, &limits, &quic_net::is_attempt, &|| !control.stopped())?
-        else {
+        let file = capture(told)?;
+        let Some((mut settings, mut socket)) = open(told, control)? else {
             return Ok(Remains::none(control));
         };
-        let credentials = credentials(told, &mut socket)?;
-        let me = setup::identity(told, handshake, &mut socket);
-        let settings = quic_net::Settings { handshake, credentials, limits, caller: me.map(|me| me.secret) };
+        let me = setup::identity(told, settings.handshake, &mut socket);
+        settings.caller = me.map(|me| me.secret);
         let mut socket = tap(socket, file)?;
         let mut accept = |proposal: &Proposal| {
             if !proposal.folders.is_empty() {
@@ -185,29 +150,9 @@ impl Transfer {
             }
             let into = destination(told, me)?;
             let _ = self.scheme.set(proposal.offer.scheme.clone());
-            keep(&proposal.offer, into, limits.window, tally)
+            keep(&proposal.offer, into, settings.limits.window, tally)
         };
         let outcome = quic_net::receive(&settings, &mut accept, &mut socket, control);
-        Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
-    }
-
-    /// Receives from the sender of an IP multicast group.
-    fn receive_of_group(&self, told: &Value) -> Result<Remains, String> {
-        let (control, tally) = (&self.control, &self.tally);
-        let (file, limits) = (capture(told)?, limits(told));
-        let Some((handshake, mut socket)) = open(told, &limits, &is_hello, &|| !control.stopped())? else {
-            return Ok(Remains::none(control));
-        };
-        let me = setup::identity(told, handshake, &mut socket);
-        let settings =
-            live::Settings { handshake, secret: setup::secret(told), limits, caller: me.map(|me| me.secret) };
-        let mut socket = tap(socket, file)?;
-        let mut accept = |offer: &live::Offer| {
-            let into = destination(told, me)?;
-            let _ = self.scheme.set(offer.scheme.clone());
-            keep(offer, into, limits.window, tally)
-        };
-        let outcome = live::receive(&settings, &mut accept, &mut socket, control);
         Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
     }
 

@@ -18,7 +18,6 @@ def recv(
     into: Annotated[str, Parameter(allow_leading_hyphen=True)] = ".",
     name: str | None = None,
     overwrite: bool = False,
-    group: bool = False,
     patience: float | None = None,
     security: SecurityOptions | None = None,
     network: NetworkOptions | None = None,
@@ -41,8 +40,6 @@ def recv(
         Use this file name instead of the one that the sender proposes.
     overwrite
         Replace an existing file of the same name once the new one is complete.
-    group
-        Call a sender that sends with `--group`, and join its IP multicast group.
     patience
         Give up after this time without data, in seconds; 60 by default. A receiver that listens waits for its first call
         without limit unless this is given.
@@ -64,7 +61,6 @@ def recv(
             into=None if into == "-" else into,
             name=name,
             replace=overwrite,
-            group=group,
             security=(security or SecurityOptions()).settings(),
             network=(network or NetworkOptions()).settings(patience),
         )

@@ -102,9 +102,8 @@ def send(
     modes = transfers.mode_of(scheme) is not None
     if mode and not modes:
         raise Refusal(f"`{scheme}` has no modes", "cvihis has")
-    smallest = 200 if group else SMALLEST_PACKET
-    if packet is not None and not smallest <= packet <= 9000:
-        raise Refusal(f"--packet {packet}: from {smallest} to 9000 bytes")
+    if packet is not None and not SMALLEST_PACKET <= packet <= 9000:
+        raise Refusal(f"--packet {packet}: from {SMALLEST_PACKET} to 9000 bytes")
     if group and not to.startswith(":"):
         raise Refusal(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
     check_minimum("--receivers", receivers)

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use contract::{ParamList, ParamValue};
 use driver::{FromDatagrams, Interface, Listening, Multicast, Platform, Recorder, Tapped, ToDatagrams, Udp};
-use live::{Handshake, Limits, Secret};
+use live::{Control, Handshake, Limits};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use quic_net::{Credentials, Fingerprint};
+use quic_net::{Credentials, Fingerprint, Settings};
 use serde_json::Value;
 use transfer::{Destination, Identity, Source};
 use units::{Duration, Rate, UnitError, UnitText};
 
 /// Timeouts and sizes.
-pub(super) fn limits(told: &Value) -> Limits {
+fn limits(told: &Value) -> Limits {
     let mut limits = Limits::default();
     if let Some(patience) = told["patience_s"].as_f64() {
         limits.patience = Duration::from_secs_f64(patience);
@@ -32,13 +32,8 @@ fn key(told: &Value) -> Option<Vec<u8>> {
     Some(bytes.filter_map(|byte| u8::try_from(byte.as_u64()?).ok()).collect())
 }
 
-/// The pre-shared key of a group.
-pub(super) fn secret(told: &Value) -> Secret {
-    key(told).map(Secret::new).unwrap_or_default()
-}
-
 /// What this end shows, and whom it accepts.
-pub(super) fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, String> {
+fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, String> {
     if let Some(key) = key(told) {
         return Credentials::shared(&key).map_err(|error| error.to_string());
     }
@@ -55,31 +50,36 @@ pub(super) fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Cr
     Ok(if peers.is_empty() { Credentials::anybody(own) } else { Credentials::pinned(own, peers) })
 }
 
-/// Opens the socket. Calls if an address is given, otherwise listens until `is_attempt` recognises a datagram. `None` if it was stopped, or no
+/// The settings of a session and its socket, which calls if an address is given, and otherwise has been called. `None` if it was stopped, or no
 /// caller arrived in time.
-pub(super) fn open(
-    told: &Value,
-    limits: &Limits,
-    is_attempt: &dyn Fn(&[u8]) -> bool,
-    go_on: &dyn Fn() -> bool,
-) -> Result<Option<(Handshake, Udp)>, String> {
-    if let Some(to) = text(told, "call") {
-        let to = address(to)?;
-        let mut socket = Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?;
-        join(told, &mut socket)?;
-        return Ok(Some((Handshake::Connect(to), socket)));
-    }
+pub(super) fn open(told: &Value, control: &Control) -> Result<Option<(Settings, Udp)>, String> {
+    let limits = limits(told);
+    let (handshake, mut socket) = match text(told, "call") {
+        Some(to) => {
+            let to = address(to)?;
+            (Handshake::Connect(to), Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?)
+        }
+        None => match called(told, &limits, control)? {
+            Some(socket) => (Handshake::Listen, socket),
+            None => return Ok(None),
+        },
+    };
+    join(told, &mut socket)?;
+    let credentials = credentials(told, &mut socket)?;
+    Ok(Some((Settings { handshake, credentials, limits, caller: None }, socket)))
+}
+
+/// Listens at all addresses until one of them is called.
+fn called(told: &Value, limits: &Limits, control: &Control) -> Result<Option<Udp>, String> {
     let listed = told["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let addresses: Vec<SocketAddr> = listed.map(address).collect::<Result<_, _>>()?;
-    let said = |error: std::io::Error| {
+    let go_on = || !control.stopped();
+    let socket = Listening::at(&addresses)
+        .and_then(|listening| listening.first(&quic_net::is_attempt, limits.waits, &go_on));
+    socket.map_err(|error| {
         let at: Vec<String> = addresses.iter().map(ToString::to_string).collect();
         format!("{}: {error}", at.join(", "))
-    };
-    let socket =
-        Listening::at(&addresses).and_then(|listening| listening.first(is_attempt, limits.waits, go_on));
-    let Some(mut socket) = socket.map_err(said)? else { return Ok(None) };
-    join(told, &mut socket)?;
-    Ok(Some((Handshake::Listen, socket)))
+    })
 }
 
 /// The capture file, if one is requested.
