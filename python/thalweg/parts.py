@@ -226,6 +226,7 @@ if TYPE_CHECKING:
         params: Mapping[str, Any] | None
         stack: str | None
         controller: str | None
+        encoder: Mapping[str, Any] | None
         kernel: str | None
         live: bool | None
         commands: Mapping[str, Any] | None
@@ -249,6 +250,14 @@ if TYPE_CHECKING:
         stream: Mapping[str, Any] | None
         player: Mapping[str, Any] | None
         arrivals: Mapping[str, Any] | None
+
+    class EncoderKeys(TypedDict, total=False):
+        """Keys of `Encoder`."""
+
+        min: str | None
+        start: str | None
+        max: str | None
+        frame_rate: int | None
 
     class CommandsKeys(TypedDict, total=False):
         """Keys of `Commands`."""
@@ -843,10 +852,11 @@ class Flow(Part):
       `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-control scheme, by its name in the
       catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
-    - `stack` (`quinn`, `noq`): The transport stack that sends and receives, instead of Thalweg's TCP or
-      streams: its real code in virtual time. `scheme` is then plugged into the stack.
+    - `stack` (`quinn`, `noq`, `str0m`): The transport stack that sends and receives, instead of Thalweg's TCP
+      or streams: its real code in virtual time. `scheme` is then plugged into the stack.
     - `controller` (text): With `stack`: the stack's own congestion control, instead of `scheme`: "cubic" or
-      "newreno". Default: "cubic".
+      "newreno" of quinn and noq (default: "cubic"), "gcc" of str0m.
+    - `encoder` (`Encoder`): stack = "str0m": the video encoder.
     - `kernel` (text): Emulation: use TCP of the Linux kernel with this congestion control, such as "reno",
       "cubic" or "bbr". The endpoints are `real` nodes. A simulation uses Thalweg's TCP with the scheme of the
       same name, or with `scheme`.
@@ -877,7 +887,7 @@ class Flow(Part):
     - `churn` (`Churn`): The sender stops and restarts at random times.
     - `receivers` (`Receivers`): The receivers leave and join at random times.
     - `class_` (whole number): Traffic class in queues with classes, from 0.
-    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): TCP and `stack`: payload to send; the flow then ends.
+    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): TCP and QUIC: payload to send; the flow then ends.
       ndn: payload to request, rounded up to whole segments.
     - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): TCP: rate at which the application
       produces payload.
@@ -887,11 +897,28 @@ class Flow(Part):
     - `tcp` (`Tcp`): Settings of TCP.
     - `stream` (`Stream`): Settings of a stream.
     - `player` (`Player`): Streams with a `source` of frames: how the receivers play them.
-    - `arrivals` (`Arrivals`): Short flows over TCP or `stack` with random arrivals, instead of one flow.
+    - `arrivals` (`Arrivals`): Short flows over TCP or QUIC with random arrivals, instead of one flow.
     """
 
     def __init__(self, name: str, **keys: Unpack[FlowKeys]) -> None:
         super().__init__({"name": name, **keys})
+
+
+class Encoder(Part):
+    """The video encoder of a stack for media.
+
+    Its rate follows the bandwidth that the stack estimates.
+
+    - `min` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Lowest rate. Default: 100 kbit/s.
+    - `start` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Estimate at the start, from `min` to
+      `max`. Default: 300 kbit/s.
+    - `max` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Highest rate. The stack probes for as much.
+      Default: 2.5 Mbit/s.
+    - `frame_rate` (whole number): Frames per second. Default: 30.
+    """
+
+    def __init__(self, **keys: Unpack[EncoderKeys]) -> None:
+        super().__init__(keys)
 
 
 class Commands(Part):

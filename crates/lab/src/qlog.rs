@@ -28,6 +28,7 @@ pub fn qlog(plan: &Plan, flow: FlowId, path: &Path) -> io::Result<(Log, Written)
     let protocol = match spec.kind {
         FlowKind::Tcp(_) => "TCP",
         FlowKind::Ndn(_) => "NDN",
+        FlowKind::Stack(_) => "QUIC",
         _ => "UDP",
     };
     file.record(&json!({
@@ -35,7 +36,7 @@ pub fn qlog(plan: &Plan, flow: FlowId, path: &Path) -> io::Result<(Log, Written)
         "qlog_format": "JSON-SEQ",
         "title": plan.title,
         "trace": {
-            "title": format!("{}: {}", spec.name, spec.scheme.as_deref().unwrap_or_default()),
+            "title": format!("{}: {}", spec.name, controller(spec).unwrap_or_default()),
             "vantage_point": {"name": spec.name, "type": "client"},
             "common_fields": {"time_format": "relative", "reference_time": 0.0, "protocol_type": [protocol]},
         },
@@ -43,13 +44,24 @@ pub fn qlog(plan: &Plan, flow: FlowId, path: &Path) -> io::Result<(Log, Written)
     Ok((Log::new(move |now, event| file.event(now, event)), written))
 }
 
-/// The flows with a congestion controller of this library, which can be logged, in the order of the plan. In an emulation, others have the controller of the
-/// kernel or of a program.
+/// The controller of a flow: its scheme, or a QUIC stack's own.
+fn controller(flow: &FlowSpec) -> Option<&str> {
+    match &flow.kind {
+        FlowKind::Stack(stack) => stack.controller.as_deref().or(flow.scheme.as_deref()),
+        _ => flow.scheme.as_deref(),
+    }
+}
+
+/// The flows with a congestion controller that runs here, which can be logged, in the order of the plan. In an emulation, others have the controller of the
+/// kernel or of a program. Estimates of stacks for media are not logged.
 pub fn controlled(plan: &Plan, emulated: bool) -> impl Iterator<Item = (&str, FlowId)> {
     let ours = move |flow: &FlowSpec| match &flow.emulation {
         Some(FlowEmulation::Kernel(_) | FlowEmulation::Commands { .. }) if emulated => false,
-        // a stack has its own interface for controllers
-        _ => !matches!(flow.kind, FlowKind::Datagram(_) | FlowKind::Stack(_)) && flow.scheme.is_some(),
+        _ => match &flow.kind {
+            FlowKind::Datagram(_) => false,
+            FlowKind::Stack(stack) => stack.encoder.is_none(),
+            _ => flow.scheme.is_some(),
+        },
     };
     let flows = (0u32..).map(FlowId).zip(&plan.blueprint.flows);
     flows.filter(move |(_, flow)| ours(flow)).map(|(id, flow)| (flow.name.as_str(), id))

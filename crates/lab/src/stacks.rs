@@ -1,8 +1,9 @@
 //! The transport stacks that are not ours: which this build contains, and what each takes.
 //!
-//! A stack is a crate in `crates/stacks` with the interface of `stack_quinn`, a word of [`StackWord`], a feature of this crate, and a line below.
+//! A stack is a crate in `crates/stacks`, a word of [`StackWord`], a feature of this crate, and an arm below. A QUIC stack has the interface of
+//! `stack_quinn`, and is a line.
 
-use sim::MakeEnds;
+use sim::{Encoder, MakeEnds};
 use units::Bytes;
 
 use crate::schema::file::StackWord;
@@ -15,25 +16,32 @@ pub(crate) struct Stack {
     pub(crate) refused: &'static [(&'static str, &'static str)],
     /// Schemes of the catalogue that can be plugged into it.
     pub(crate) schemes: &'static [&'static str],
-    /// Smallest path MTU.
-    pub(crate) min_packet: Bytes,
+    /// Smallest path MTU, and why.
+    pub(crate) min_packet: (Bytes, &'static str),
+    /// Settings of its encoder, if it carries media.
+    pub(crate) encoder: Option<Encoder>,
     pub(crate) ends: MakeEnds,
 }
 
-/// `Word: "feature" = crate;` for each stack. The feature has the name of the word.
+/// `Word: "feature" = crate;` for each QUIC stack. The feature has the name of the word.
 macro_rules! stacks {
     ($($Word:ident: $feature:literal = $module:ident;)+) => {
         impl StackWord {
             /// The stack; `None` if this build does not contain it.
             pub(crate) fn contained(self) -> Option<Stack> {
-                match self {$(
+                match self {
+                    $(
                     #[cfg(feature = $feature)]
                     Self::$Word => Some(Stack {
                         own: $module::OWN,
                         refused: $module::REFUSED,
                         schemes: $module::NAMES,
-                        min_packet: $module::MIN_MTU,
-                        ends: MakeEnds(|flow, stack| {
+                        min_packet: (
+                            $module::MIN_MTU,
+                            "a UDP payload of 1200 B and 28 B of headers [RFC 9000 §14]",
+                        ),
+                        encoder: None,
+                        ends: MakeEnds(|flow, stack, log| {
                             let controller = match &stack.controller {
                                 Some(own) => $module::Controller::Own(own.clone()),
                                 None => {
@@ -42,12 +50,14 @@ macro_rules! stacks {
                                 }
                             };
                             let (mtu, size) = (stack.packet, stack.size);
-                            $module::ends(&$module::Config { controller, mtu, size })
+                            $module::ends(&$module::Config { controller, mtu, size }, log)
                         }),
                     }),
                     #[cfg(not(feature = $feature))]
                     Self::$Word => None,
-                )+}
+                    )+
+                    Self::Str0m => str0m(),
+                }
             }
         }
     };
@@ -56,4 +66,29 @@ macro_rules! stacks {
 stacks! {
     Quinn: "quinn" = stack_quinn;
     Noq: "noq" = stack_noq;
+}
+
+#[cfg(feature = "str0m")]
+#[expect(clippy::unnecessary_wraps, reason = "a build without it has none")]
+fn str0m() -> Option<Stack> {
+    use stack_str0m::{Config, MIN_MTU, OWN, ends};
+
+    let Config { start, min, max, frame_rate, .. } = Config::default();
+    Some(Stack {
+        own: OWN,
+        refused: &[],
+        schemes: &[],
+        min_packet: (MIN_MTU, "a UDP payload of 1150 B, which is str0m's default, and 28 B of headers"),
+        encoder: Some(Encoder { start, min, max, frame_rate }),
+        ends: MakeEnds(|_, stack, _| {
+            let Encoder { start, min, max, frame_rate } =
+                stack.encoder.clone().expect("a flow of this stack has an encoder");
+            ends(&Config { start, min, max, frame_rate, mtu: stack.packet })
+        }),
+    })
+}
+
+#[cfg(not(feature = "str0m"))]
+fn str0m() -> Option<Stack> {
+    None
 }

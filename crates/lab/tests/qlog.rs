@@ -95,6 +95,109 @@ fn a_run_with_logs_has_the_trace_of_one_without() {
     assert!(names(&logs[0]).contains_key("thalweg:congestion"), "the buffer is small");
 }
 
+/// Flows of QUIC stacks, with a controller of theirs and with one of ours.
+#[cfg(all(feature = "noq", feature = "quinn"))]
+mod stacks {
+    use super::*;
+
+    const QUIC: &str = r#"
+duration = "10 s"
+
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "5 Mbit/s", delay = "20 ms", buffer = "15 packets" }
+
+[[flows]]
+name = "quinn"
+stack = "quinn"
+controller = "cubic"
+
+[[flows]]
+name = "noq"
+stack = "noq"
+scheme = "reno"
+start = "1 s"
+
+[[flows]]
+name = "rate"
+stack = "noq"
+scheme = "bbr"
+start = "2 s"
+
+[record]
+every = "10 ms"
+series = ["window", "in_flight", "srtt", "ssthresh"]
+"#;
+    const NAMES: [&str; 3] = ["quinn", "noq", "rate"];
+
+    #[test]
+    fn every_datagram_and_every_episode_is_in_the_log_and_the_trace_is_the_same() {
+        let plain = lab::run(&plan(QUIC), &Control::default());
+        let (outcome, logs) = logged(QUIC, &NAMES, "stacks");
+        assert_eq!(outcome.trace.hash, plain.trace.hash);
+        for (log, flow) in logs.iter().zip(&outcome.trace.flows) {
+            let of = |name: &str| log[1..].iter().filter(|event| event["name"] == name).collect::<Vec<_>>();
+            assert_eq!(of("transport:packet_sent").len() as u64, flow.sent_packets);
+            let bytes: u64 = of("transport:packet_sent")
+                .iter()
+                .map(|event| event["data"]["raw"]["length"].as_u64().expect("a number"))
+                .sum();
+            assert_eq!(bytes, flow.sent_bytes);
+            let first = |event: &&&Value| event["data"]["first"] == true;
+            let episodes = of("thalweg:congestion").iter().filter(first).count() as u64;
+            assert_eq!(episodes, flow.meter.count(contract::Count::Episodes));
+            assert!(episodes > 0, "the buffer is small");
+            // without data in the handshake, then slow start until the first loss
+            let states: Vec<&str> = of("recovery:congestion_state_updated")
+                .iter()
+                .map(|event| event["data"]["new"].as_str().expect("a state"))
+                .collect();
+            let begins = ["application_limited", "slow_start", "recovery"];
+            assert!(states.starts_with(&begins) && states.len() > 3, "{states:?}");
+        }
+        assert_eq!(logs[0][0]["trace"]["title"], "quinn: cubic");
+        assert_eq!(logs[0][0]["trace"]["common_fields"]["protocol_type"][0], "QUIC");
+        let rate = |log: &[Value]| log.iter().any(|event| number(event, "pacing_rate").is_some());
+        // noq alone asks for a rate, and BBR alone has one
+        assert_eq!(logs.iter().map(|log| rate(log)).collect::<Vec<_>>(), [false, false, true]);
+    }
+
+    #[test]
+    fn the_quantities_of_a_log_are_those_of_the_series() {
+        let (outcome, logs) = logged(QUIC, &NAMES, "stack-series");
+        for (flow, log) in logs.iter().enumerate() {
+            let updates = log[1..].iter().filter(|event| event["name"] == "recovery:metrics_updated");
+            for (series, field, scale) in [
+                ("window", "congestion_window", 1.0),
+                ("in_flight", "bytes_in_flight", 1.0),
+                ("srtt", "smoothed_rtt", 1e-3),
+                ("ssthresh", "ssthresh", 1.0),
+            ] {
+                let subject = sim::Subject::Flow(contract::FlowId(flow as u32));
+                let mut records = outcome.trace.series.iter();
+                let Some(record) = records.find(|record| record.name == series && record.subject == subject)
+                else {
+                    assert_eq!((flow, series), (2, "ssthresh"), "BBR has none");
+                    continue;
+                };
+                let (mut events, mut now, mut compared) = (updates.clone().peekable(), None, 0);
+                for (at, value) in record.times.iter().zip(&record.values) {
+                    let millis = at.as_secs_f64() * 1e3;
+                    while let Some(event) = events.next_if(|event| event["time"].as_f64() <= Some(millis)) {
+                        now = number(event, field).or(now);
+                    }
+                    if let Some(now) = now.filter(|_| value.is_finite()) {
+                        let off = (now * scale - value).abs();
+                        assert!(off <= 1e-9 * value.abs(), "{series} at {millis} ms: {now} and {value}");
+                        compared += 1;
+                    }
+                }
+                assert!(compared > 500, "{series} of {flow}: {compared}");
+            }
+        }
+    }
+}
+
 /// The series of a run are sampled from the sender itself, the log from what its controller is told and permits.
 #[test]
 fn the_quantities_of_a_log_are_those_of_the_series() {

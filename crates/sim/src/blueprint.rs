@@ -6,6 +6,7 @@ use contract::{
     Destination, Endpoint, FlowId, LinkId, NameId, Names, NodeId, ParamError, ParamList, QueueLimit,
 };
 use stack::datagram::Spell;
+use stack::log::Log;
 use stack::queue::DisciplineSpec;
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
@@ -341,8 +342,23 @@ pub struct StackSpec {
     pub packet: Bytes,
     /// Payload to send; [`Bytes::UNLIMITED`] for no end.
     pub size: Bytes,
+    /// The encoder of a stack for media.
+    pub encoder: Option<Encoder>,
     /// Makes the two ends.
     pub ends: MakeEnds,
+}
+
+/// A video encoder whose rate follows the estimate of a stack for media.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encoder {
+    /// The estimate at the start.
+    pub start: Rate,
+    /// Lowest rate.
+    pub min: Rate,
+    /// Highest rate.
+    pub max: Rate,
+    /// Frames per second.
+    pub frame_rate: u32,
 }
 
 /// Makes an endpoint that is not built in, given its destination. It is called at every start of the flow.
@@ -351,9 +367,9 @@ pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 /// The factories of the sender and of the receiver; or what is wrong with the parameters.
 pub type Ends = Result<(Factory, Factory), ParamError>;
 
-/// Makes the two ends of a flow over a [`StackSpec`].
+/// Makes the two ends of a flow over a [`StackSpec`]; the sender writes to the log, if there is one.
 #[derive(Clone, Copy)]
-pub struct MakeEnds(pub fn(&FlowSpec, &StackSpec) -> Ends);
+pub struct MakeEnds(pub fn(&FlowSpec, &StackSpec, Option<&Log>) -> Ends);
 
 impl fmt::Debug for MakeEnds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,9 +13,9 @@ mod trace;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Ends, Factory, FlowEmulation, FlowKind, FlowSpec,
-    IcnSpec, Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec,
-    ReceiverSpec, Record, RouteSpec, SdnSpec, StackSpec,
+    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation, FlowKind,
+    FlowSpec, IcnSpec, Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec,
+    QueueSpec, ReceiverSpec, Record, RouteSpec, SdnSpec, StackSpec,
 };
 pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;

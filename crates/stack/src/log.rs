@@ -110,9 +110,9 @@ impl Metrics {
     }
 }
 
-/// What a log knows of its sender.
+/// Reports what happens to one sender to a log: what did not change is left out.
 #[derive(Clone)]
-struct Writer {
+pub struct Writer {
     log: Log,
     known: Metrics,
     state: Option<State>,
@@ -121,27 +121,32 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(log: Log) -> Self {
+    /// A writer to `log` that knows nothing yet.
+    pub fn new(log: Log) -> Self {
         Self { log, known: Metrics::default(), state: None, next: 0 }
     }
 
-    fn write(&self, now: Time, event: Event) {
+    /// Reports an event as it is.
+    pub fn write(&self, now: Time, event: Event) {
         self.log.write(now, &event);
     }
 
-    fn sent(&mut self, now: Time, bytes: Bytes) {
+    /// A packet left, the next by number.
+    pub fn sent(&mut self, now: Time, bytes: Bytes) {
         self.write(now, Event::Sent { number: self.next, bytes });
         self.next += 1;
     }
 
-    fn metrics(&mut self, now: Time, metrics: Metrics) {
+    /// Reports what of `metrics` changed.
+    pub fn metrics(&mut self, now: Time, metrics: Metrics) {
         let changes = metrics.changes(&mut self.known);
         if changes != Metrics::default() {
             self.write(now, Event::Metrics(changes));
         }
     }
 
-    fn state(&mut self, now: Time, new: State, cause: Option<Cause>) {
+    /// Reports the state, if it changed.
+    pub fn state(&mut self, now: Time, new: State, cause: Option<Cause>) {
         if self.state != Some(new) {
             self.write(now, Event::State { old: self.state, new, cause });
             self.state = Some(new);

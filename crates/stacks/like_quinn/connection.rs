@@ -12,7 +12,7 @@ use crate::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use crate::proto::{
     ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir,
     EcnCodepoint, Endpoint, EndpointConfig, Event, ReadError, ServerConfig, StreamEvent, StreamId,
-    TimeSource, TransportConfig, VarInt,
+    TimeSource, VarInt,
 };
 use bytes::{Bytes, BytesMut};
 use contract::{Ecn, ParamError, ParamValue};
@@ -65,7 +65,7 @@ impl Stack for End {
     }
 
     fn connect(inner: Factory, seen: Shared, first_id: [u8; 8], secrets: Secrets, now: Instant) -> Self {
-        let mut transport = TransportConfig::default();
+        let mut transport = api::transport(now);
         transport.congestion_controller_factory(Arc::new(Tapped { inner, seen }));
         let mut config = ClientConfig::new(CLIENT_CRYPTO.clone());
         config.transport_config(Arc::new(transport));

@@ -41,7 +41,7 @@ fn add<'a>(net: &'a mut Net, own: Option<&str>, scheme: Option<&str>, size: Byte
 fn run(net: &Net) -> Trace {
     let mut world = World::new(&net.blueprint).expect("the blueprint is right");
     for (id, config) in (0u32..).zip(&net.configs) {
-        let (sender, receiver) = ends(config).expect("the controller is known");
+        let (sender, receiver) = ends(config, None).expect("the controller is known");
         world.custom_sender(FlowId(id), sender);
         world.custom_receiver(FlowId(id), receiver);
     }
@@ -203,10 +203,10 @@ fn unknown_controllers_and_wrong_parameters_are_refused() {
     let config = |controller| Config { controller, mtu: Bytes::new(1500), size: Bytes::UNLIMITED };
     // those of quinn and noq draw from the operating system
     for random in ["bbr", "bbr3"] {
-        let own = ends(&config(Controller::Own(random.to_owned()))).map(|_| ());
+        let own = ends(&config(Controller::Own(random.to_owned())), None).map(|_| ());
         assert_eq!(own.map_err(|error| error.name), Err("controller".to_owned()));
     }
     let given = vec![("beta".to_owned(), contract::ParamValue::from(7.0))];
-    let scheme = ends(&config(Controller::Scheme("cubic".to_owned(), given))).map(|_| ());
+    let scheme = ends(&config(Controller::Scheme("cubic".to_owned(), given)), None).map(|_| ());
     assert_eq!(scheme.map_err(|error| error.name), Err("beta".to_owned()));
 }

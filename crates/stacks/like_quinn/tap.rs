@@ -35,7 +35,8 @@ macro_rules! pass_on {
 
         fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
             self.inner.on_end_acks(now, in_flight, app_limited, largest);
-            self.tap.frame_ended(now, in_flight, self.inner.metrics().ssthresh);
+            let ControllerMetrics { congestion_window: window, ssthresh, .. } = self.inner.metrics();
+            self.tap.frame_ended(now, FrameEnd { largest, in_flight, app_limited, window, ssthresh });
         }
 
         fn on_mtu_update(&mut self, new_mtu: u16) {

@@ -162,6 +162,10 @@ fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
         controller: table.controller.given().map(|at| at.value.clone()),
         packet: *table.packet.known(),
         size: table.size.or(Bytes::UNLIMITED),
+        encoder: contained.encoder.map(|mut encoder| {
+            table.encoder.known().set(&mut encoder);
+            encoder
+        }),
         ends: contained.ends,
     }
 }

@@ -143,6 +143,9 @@ impl Traffic {
         let mut schemes = BTreeSet::new();
         for flow in &self.flows {
             match flow.transport {
+                Transport::Stack if flow.table.encoder.given().is_some() => {
+                    known.insert("allowed_rate");
+                }
                 Transport::Tcp | Transport::Stack => known.extend(tcp::SERIES.iter().map(|row| row.0)),
                 Transport::Stream => known.extend(of_stream(&flow.table).map(|row| row.0)),
                 Transport::Ndn => known.extend(ndn::CONSUMER_SERIES.iter().map(|row| row.0)),

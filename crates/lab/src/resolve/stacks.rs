@@ -1,4 +1,6 @@
-//! Flows of transport stacks that are not ours: the controller, or the scheme that takes its place.
+//! Flows of transport stacks that are not ours: the controller, or the scheme that takes its place; the encoder of media.
+
+use std::sync::Arc;
 
 use sim::Cast;
 use units::Bytes;
@@ -7,6 +9,7 @@ use super::params::params;
 use super::transports::{Machine, Transport, refuse};
 use crate::schema::file::{Flow, NetworkWord, StackWord};
 use crate::schema::read::{At, Notes, nearest, shortened};
+use crate::schema::video::Encoder;
 use crate::stacks::Stack;
 
 /// Keys of flows whose endpoints are of another kind, or outside.
@@ -45,14 +48,17 @@ pub(super) fn machine(
             .wrong(stack.place, format!("`{name}` has one receiver, by address"))
             .hint("write to = \"NODE\" and leave `network` and `multicast` out");
     }
-    refuse(table, &OTHERS, &format!("stack = \"{name}\""), notes);
+    let of = format!("stack = \"{name}\"");
+    refuse(table, &OTHERS, &of, notes);
+    let unfit: &[&str] = if contained.encoder.is_some() { &["size", "arrivals"] } else { &["encoder"] };
+    refuse(table, unfit, &of, notes);
     let packet = table.packet.or(Bytes::new(1500));
-    if packet < contained.min_packet {
+    let (min_packet, why) = contained.min_packet;
+    if packet < min_packet {
         let place = table.packet.given().map_or(stack.place, |at| at.place);
-        notes
-            .wrong(place, format!("`{name}` needs a path that carries packets of {}", contained.min_packet))
-            .hint("a UDP payload of 1200 B and 28 B of headers [RFC 9000 §14]");
+        notes.wrong(place, format!("`{name}` needs a path that carries packets of {min_packet}")).hint(why);
     }
+    let encoder = contained.encoder.as_ref().and_then(|usual| encoder(table, usual, notes));
     let keys = controller(table, name, &contained, notes);
     if notes.count() > before {
         return None;
@@ -61,9 +67,29 @@ pub(super) fn machine(
         stack: table.stack.clone(),
         packet: table.packet.clone().filled(packet),
         size: table.size.clone(),
+        encoder: encoder.into(),
         ..keys?
     };
     Some(Machine::new(Transport::Stack, keys))
+}
+
+/// The table of the encoder, complete.
+fn encoder(table: &At<Flow>, usual: &sim::Encoder, notes: &mut Notes) -> Option<Arc<Encoder>> {
+    let written = table.encoder.given();
+    let mut all = usual.clone();
+    if let Some(at) = written {
+        at.set(&mut all);
+    }
+    if let Some(at) = written
+        && !(all.min <= all.start && all.start <= all.max)
+    {
+        let sim::Encoder { min, start, max, .. } = all;
+        notes
+            .wrong(at.place, format!("an encoder from {min} to {max} cannot start at {start}"))
+            .hint("min ≤ start ≤ max");
+        return None;
+    }
+    Some(Arc::new(written.map_or_else(Encoder::default, |at| at.value.as_ref().clone()).filled(usual)))
 }
 
 /// The keys of the stack's own controller, or of the scheme that takes its place.
@@ -73,9 +99,11 @@ fn controller(table: &At<Flow>, name: &str, stack: &Stack, notes: &mut Notes) ->
             notes.wrong(own.place, "a flow has a `scheme` or a `controller`").hint("write one of them");
         }
         if !stack.schemes.contains(&scheme.0.as_str()) {
-            notes
-                .wrong(scheme.place, format!("`{}` cannot control `{name}`", scheme.0))
-                .hint(format!("take one of {}", stack.schemes.join(", ")));
+            let hint = match stack.schemes {
+                [] => "leave it out: the stack has its own congestion control".to_owned(),
+                known => format!("take one of {}", known.join(", ")),
+            };
+            notes.wrong(scheme.place, format!("`{}` cannot control `{name}`", scheme.0)).hint(hint);
             return None;
         }
         let params = params(table, &schemes::find(&scheme.0)?, notes)?.into();
@@ -106,5 +134,8 @@ fn hint(own: &str, stack: &Stack) -> String {
     if stack.schemes.contains(&own) {
         return format!("write scheme = \"{own}\" for the scheme of the catalogue");
     }
-    format!("its own are {}; write `scheme` for one of the catalogue", stack.own.join(" and "))
+    match stack.own {
+        [only] => format!("its own is {only}"),
+        own => format!("its own are {}; write `scheme` for one of the catalogue", own.join(" and ")),
+    }
 }

@@ -15,7 +15,7 @@ use crate::schema::tcp::Tcp;
 use crate::schema::values::{
     Buffer, Ends, Expect, Instant, MarkAbove, Nodes, SchemeName, Senders, Sweep, Targets,
 };
-use crate::schema::video::Player;
+use crate::schema::video::{Encoder, Player};
 
 tables! {
     /// A scenario: a network, the flows in it, what changes, what is recorded and expected.
@@ -216,8 +216,11 @@ tables! {
         /// The transport stack that sends and receives, instead of Thalweg's TCP or streams: its real code in virtual time. `scheme`
         /// is then plugged into the stack.
         stack: StackWord,
-        /// With `stack`: the stack's own congestion control, instead of `scheme`: "cubic" or "newreno". Default: "cubic".
+        /// With `stack`: the stack's own congestion control, instead of `scheme`: "cubic" or "newreno" of quinn and noq (default:
+        /// "cubic"), "gcc" of str0m.
         controller: String,
+        /// stack = "str0m": the video encoder.
+        encoder: Arc<Encoder>,
         /// Emulation: use TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr". The endpoints are
         /// `real` nodes. A simulation uses Thalweg's TCP with the scheme of the same name, or with `scheme`.
         kernel: String,
@@ -259,7 +262,7 @@ tables! {
         receivers: Arc<Receivers>,
         /// Traffic class in queues with classes, from 0.
         class: u32 where count(0, 255),
-        /// TCP and `stack`: payload to send; the flow then ends. ndn: payload to request, rounded up to whole segments.
+        /// TCP and QUIC: payload to send; the flow then ends. ndn: payload to request, rounded up to whole segments.
         size: Bytes where within("1 B", "1000000000 GB"),
         /// TCP: rate at which the application produces payload.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
@@ -272,7 +275,7 @@ tables! {
         stream: Arc<Stream>,
         /// Streams with a `source` of frames: how the receivers play them.
         player: Arc<Player>,
-        /// Short flows over TCP or `stack` with random arrivals, instead of one flow.
+        /// Short flows over TCP or QUIC with random arrivals, instead of one flow.
         arrivals: Arc<Arrivals>,
     }
 
@@ -465,6 +468,8 @@ words! {
         Quinn = "quinn",
         /// QUIC of noq-proto, a fork of quinn; with one path.
         Noq = "noq",
+        /// WebRTC video of str0m, whose encoder follows its bandwidth estimation. Not in every build.
+        Str0m = "str0m",
     }
 
     /// Departure processes of sources.

@@ -1,6 +1,7 @@
 //! Which keys of a table stand for which settings of a state machine or of the simulator: resolving fills keys from the usual
 //! settings, lowering sets settings from the keys.
 
+use sim::Encoder as EncoderConfig;
 use sim::{ClockSpec, Emulation as EmulationSettings, Metric};
 use stack::icn::Config as IcnConfig;
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Policy, ProducerConfig, Store as StoreConfig};
@@ -15,7 +16,7 @@ use crate::schema::ndn::{Consumer, EpisodeWord, NodeStore, PolicyWord, Producer,
 use crate::schema::read::{Field, Read};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::{DetectionWord, FloorWord, ReductionWord, Tcp, TimerWord};
-use crate::schema::video::{DependsWord, LateWord, Player};
+use crate::schema::video::{DependsWord, Encoder, LateWord, Player};
 
 /// A value of a scenario that stands for a setting of type `M`.
 pub(crate) trait Setting<M>: Read {
@@ -122,6 +123,7 @@ settings! {
     }
     Stream for StreamConfig { jitter, feedback, reorder, ecn }
     Player for PlayerConfig { startup, resume, depends; late for waits }
+    Encoder for EncoderConfig { min, start, max, frame_rate }
     Icn for IcnConfig { refresh, lifetime, signal, probe, probe_packets; initial_rto for retry }
     Sdn for SdnConfig { period, phase, message; initial_rto for retry, max_age for stale }
     Store for StoreConfig { policy, size }

@@ -1,8 +1,8 @@
-//! The table of a player in a scenario file.
+//! The tables of a player and of an encoder in a scenario file.
 
-use units::Duration;
+use units::{Duration, Rate};
 
-use crate::schema::bounds::within;
+use crate::schema::bounds::{count, within};
 use crate::schema::read::{At, tables, words};
 
 tables! {
@@ -22,6 +22,18 @@ tables! {
         low: Duration where within("0 s", "1000000 s"),
         /// modes: switch to the second mode when the buffer holds this. Default: 20 s.
         high: Duration where within("0 s", "1000000 s"),
+    }
+
+    /// The video encoder of a stack for media. Its rate follows the bandwidth that the stack estimates.
+    pub(crate) struct Encoder = "an encoder" {
+        /// Lowest rate. Default: 100 kbit/s.
+        min: Rate where within("1 kbit/s", "1 Gbit/s"),
+        /// Estimate at the start, from `min` to `max`. Default: 300 kbit/s.
+        start: Rate where within("1 kbit/s", "1 Gbit/s"),
+        /// Highest rate. The stack probes for as much. Default: 2.5 Mbit/s.
+        max: Rate where within("1 kbit/s", "1 Gbit/s"),
+        /// Frames per second. Default: 30.
+        frame_rate: u32 where count(1, 240),
     }
 }
 

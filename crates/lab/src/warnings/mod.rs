@@ -309,7 +309,7 @@ impl Whole<'_> {
             FlowKind::Stream(config) => config.ecn,
             FlowKind::Ndn(config) => config.marks,
             // QUIC is ECN-capable without a setting                               [RFC9000 §13.4]
-            FlowKind::Stack(_) => true,
+            FlowKind::Stack(stack) => stack.encoder.is_none(),
             FlowKind::Datagram(_) => false,
         };
         let outside = self.blueprint.flows.iter().any(|flow| flow.emulation.is_some());

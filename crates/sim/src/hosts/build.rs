@@ -30,9 +30,8 @@ impl Hosts {
         for (id, flow) in (0u32..).zip(&blueprint.flows) {
             hosts.add_flow(FlowId(id), flow, blueprint)?;
             if let FlowKind::Stack(stack) = &flow.kind {
-                let (sender, receiver) = (stack.ends.0)(flow, stack)?;
-                hosts.set_custom_sender(FlowId(id), sender, blueprint);
-                hosts.set_custom_receiver(FlowId(id), receiver, blueprint);
+                let ends = (stack.ends.0)(flow, stack, None)?;
+                hosts.set_ends(FlowId(id), ends, blueprint);
             }
         }
         hosts.add_producers(blueprint);

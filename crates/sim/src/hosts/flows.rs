@@ -84,8 +84,25 @@ impl Hosts {
         self.remake_sender(flow, blueprint);
     }
 
+    /// Sets the factories of both ends of a flow over a stack.
+    pub(super) fn set_ends(
+        &mut self,
+        flow: FlowId,
+        (sender, receiver): (Factory, Factory),
+        blueprint: &Blueprint,
+    ) {
+        self.set_custom_sender(flow, sender, blueprint);
+        self.set_custom_receiver(flow, receiver, blueprint);
+    }
+
     /// Logs the congestion controller of a flow.
     pub(crate) fn set_log(&mut self, flow: FlowId, log: Log, blueprint: &Blueprint) {
+        let spec = &blueprint.flows[flow.index()];
+        if let FlowKind::Stack(stack) = &spec.kind {
+            let ends =
+                (stack.ends.0)(spec, stack, Some(&log)).expect("they were made when the world was built");
+            return self.set_ends(flow, ends, blueprint);
+        }
         self.flows[flow.index()].log = Some(log);
         self.remake_sender(flow, blueprint);
     }
@@ -108,7 +125,7 @@ impl Hosts {
         let detached = match (&flow.kind, receiver) {
             (FlowKind::Stack(stack), _) => {
                 let (sender, receives) =
-                    (stack.ends.0)(flow, stack).expect("the same parameters were accepted before");
+                    (stack.ends.0)(flow, stack, None).expect("the same parameters were accepted before");
                 AnyEndpoint::Custom(match receiver {
                     Some(_) => receives(self.address(self.sender_of(state.flow())).into()),
                     None => sender(self.first_receiver(state.flow()).into()),

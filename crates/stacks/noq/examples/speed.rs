@@ -34,7 +34,8 @@ fn scheme(ends: Ends, name: &str) -> Transport {
 fn main() -> Result<(), ParamError> {
     let plain = tcp::Config { segment: Bytes::new(1440), ..tcp::Config::default() };
     let linux = tcp::Config { segment: Bytes::new(1440), ..tcp::Config::linux() };
-    let (quinn, noq): (Ends, Ends) = (stack_quinn::ends, stack_noq::ends);
+    let (quinn, noq): (Ends, Ends) =
+        (|config| stack_quinn::ends(config, None), |config| stack_noq::ends(config, None));
     let flows = [
         ("quinn, its CUBIC", own(quinn, "cubic")),
         ("noq, its CUBIC", own(noq, "cubic")),

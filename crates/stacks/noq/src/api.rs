@@ -11,15 +11,21 @@ use noq_proto::congestion::{Controller, ControllerMetrics};
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey};
 use noq_proto::{
     Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, PathId,
-    RttEstimator, SendStream, ServerConfig, Transmit,
+    RttEstimator, SendStream, ServerConfig, Transmit, TransportConfig,
 };
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use stack_shared::Counters;
+use stack_shared::tap::FrameEnd;
 pub(crate) use thalweg_quic::noq::{Factory, by_name};
 
 use crate::tap::{Watched, pass_on};
 
 pub(crate) const NAME: &str = "noq";
+
+/// The default settings.
+pub(crate) fn transport(_now: Instant) -> TransportConfig {
+    TransportConfig::default()
+}
 
 pub(crate) fn cid_generator(
     config: &mut EndpointConfig,
@@ -85,8 +91,14 @@ pub(crate) fn write(stream: &mut SendStream<'_>, content: Bytes) -> Option<usize
 /// Those of the one path.
 pub(crate) fn counters(connection: &mut Connection) -> Option<Counters> {
     let stats = connection.path_stats(PathId::ZERO)?;
-    let window = connection.congestion_state(PathId::ZERO)?.metrics().congestion_window;
-    Some(Counters { lost: stats.lost_packets - stats.lost_plpmtud_probes, window, srtt: stats.rtt })
+    let metrics = connection.congestion_state(PathId::ZERO)?.metrics();
+    Some(Counters {
+        lost: stats.lost_packets - stats.lost_plpmtud_probes,
+        window: metrics.congestion_window,
+        srtt: stats.rtt,
+        // noq's is in bytes per second
+        rate_bps: metrics.pacing_rate.map(|rate| 8 * rate),
+    })
 }
 
 impl Controller for Watched {
@@ -123,7 +135,7 @@ impl Controller for Watched {
         largest: u64,
     ) {
         self.inner.on_congestion_event(now, sent, persistent, marked, lost_bytes, largest);
-        self.tap.congested(now, sent, lost_bytes, self.inner.metrics().ssthresh);
+        self.tap.congested(now, sent, persistent, lost_bytes, self.inner.metrics().ssthresh);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, number: u64, now: Instant) {
@@ -132,6 +144,7 @@ impl Controller for Watched {
 
     fn on_spurious_congestion_event(&mut self) {
         self.inner.on_spurious_congestion_event();
+        self.tap.nothing_lost();
     }
 
     fn on_ack_frequency_update(&mut self, threshold: u64, max_ack_delay: Duration) {

@@ -11,7 +11,7 @@ mod tap;
 
 use contract::ParamError;
 use noq_proto as proto;
-pub use stack_shared::{Config, Controller, Factory, HEADERS, MIN_MTU};
+pub use stack_shared::{Config, Controller, Factory, HEADERS, Log, MIN_MTU};
 pub use thalweg_quic::NAMES;
 
 /// Controllers of noq that a deterministic run can use, the default first.
@@ -21,11 +21,11 @@ pub const OWN: &[&str] = &["cubic", "newreno"];
 pub const REFUSED: &[(&str, &str)] = &[("bbr", BBR), ("bbr3", BBR)];
 const BBR: &str = "BBRv3 of noq draws the time of its probes from the operating system; write scheme = \"bbr\" for Thalweg's BBR";
 
-/// The two ends of a flow, sender first. Each call of a factory begins a new connection.
+/// The two ends of a flow, sender first, which writes to `log`. Each call of a factory begins a new connection.
 ///
 /// # Errors
 ///
 /// There is no such controller, or the scheme refuses its parameters.
-pub fn ends(config: &Config) -> Result<(Factory, Factory), ParamError> {
-    stack_shared::ends::<connection::End>(config)
+pub fn ends(config: &Config, log: Option<&Log>) -> Result<(Factory, Factory), ParamError> {
+    stack_shared::ends::<connection::End>(config, log)
 }

@@ -9,14 +9,26 @@ use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::{Controller, ControllerMetrics};
 use quinn_proto::{
     Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator,
-    SendStream, ServerConfig, Transmit,
+    SendStream, ServerConfig, Transmit, TransportConfig,
 };
 use stack_shared::Counters;
+use stack_shared::tap::FrameEnd;
 pub(crate) use thalweg_quic::quinn::{Factory, by_name};
 
 use crate::tap::{Watched, pass_on};
 
 pub(crate) const NAME: &str = "quinn";
+
+/// The default settings of a connection that begins at `now`; in tests with quinn's own log.
+pub(crate) fn transport(now: Instant) -> TransportConfig {
+    #[cfg(test)]
+    return crate::tests::transport(now);
+    #[cfg(not(test))]
+    {
+        let _ = now;
+        TransportConfig::default()
+    }
+}
 
 pub(crate) fn cid_generator(
     config: &mut EndpointConfig,
@@ -59,7 +71,13 @@ pub(crate) fn write(stream: &mut SendStream<'_>, content: Bytes) -> Option<usize
 
 pub(crate) fn counters(connection: &mut Connection) -> Option<Counters> {
     let window = connection.congestion_state().metrics().congestion_window;
-    Some(Counters { lost: connection.stats().path.lost_packets, window, srtt: connection.rtt() })
+    // quinn paces at 1.25 windows per round trip, whatever rate the controller tells
+    Some(Counters {
+        lost: connection.stats().path.lost_packets,
+        window,
+        srtt: connection.rtt(),
+        rate_bps: None,
+    })
 }
 
 impl Controller for Watched {
@@ -72,6 +90,6 @@ impl Controller for Watched {
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
         self.inner.on_congestion_event(now, sent, persistent, lost_bytes);
-        self.tap.congested(now, sent, lost_bytes, self.inner.metrics().ssthresh);
+        self.tap.congested(now, sent, persistent, lost_bytes, self.inner.metrics().ssthresh);
     }
 }

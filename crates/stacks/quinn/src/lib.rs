@@ -9,9 +9,12 @@ mod connection;
 #[path = "../../like_quinn/tap.rs"]
 mod tap;
 
+#[cfg(test)]
+mod tests;
+
 use contract::ParamError;
 use quinn_proto as proto;
-pub use stack_shared::{Config, Controller, Factory, HEADERS, MIN_MTU};
+pub use stack_shared::{Config, Controller, Factory, HEADERS, Log, MIN_MTU};
 pub use thalweg_quic::NAMES;
 
 /// Controllers of quinn that a deterministic run can use, the default first.
@@ -23,11 +26,11 @@ pub const REFUSED: &[(&str, &str)] = &[(
     "BBR of quinn draws the phase of its cycle from the operating system; write scheme = \"bbr\" for Thalweg's",
 )];
 
-/// The two ends of a flow, sender first. Each call of a factory begins a new connection.
+/// The two ends of a flow, sender first, which writes to `log`. Each call of a factory begins a new connection.
 ///
 /// # Errors
 ///
 /// There is no such controller, or the scheme refuses its parameters.
-pub fn ends(config: &Config) -> Result<(Factory, Factory), ParamError> {
-    stack_shared::ends::<connection::End>(config)
+pub fn ends(config: &Config, log: Option<&Log>) -> Result<(Factory, Factory), ParamError> {
+    stack_shared::ends::<connection::End>(config, log)
 }

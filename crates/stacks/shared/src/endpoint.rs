@@ -1,17 +1,18 @@
 //! A connection as two sans-IO endpoints of the simulator.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes as Chunk, BytesMut};
 use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label, Packet, Random, Request};
+use stack::log::{Log, Writer};
 use units::{Bytes, Time};
 
 use crate::clock::{self, Clock};
 use crate::secrets::drawn;
-use crate::tap::Shared;
+use crate::tap::{Seen, Shared, lock};
 use crate::tls::seeded;
 use crate::wire::Wire;
-use crate::{Config, Controller, HEADERS, Secrets, Stack, Transmit, controllers};
+use crate::{Config, Controller, Counters, HEADERS, Secrets, Stack, Transmit, controllers};
 
 /// The sender: a client that opens a stream and uploads.
 pub(crate) struct Client<S> {
@@ -39,15 +40,19 @@ struct Peer<S> {
     running: bool,
     /// Datagrams that the stack wrote and that were not yet sent.
     buffer: Vec<u8>,
+    /// Where the log of departures is; the sender's, if its flow has one.
+    log: Option<Shared>,
 }
 
 impl<S: Stack> Client<S> {
-    pub(crate) fn new(config: &Config, to: Destination, out: Wire, inward: Wire) -> Self {
+    pub(crate) fn new(config: &Config, log: Option<Log>, to: Destination, out: Wire, inward: Wire) -> Self {
+        let logged = log.is_some();
+        let seen = Arc::new(Mutex::new(Seen { log: log.map(Writer::new), ..Seen::default() }));
         Self {
             controller: config.controller.clone(),
-            peer: Peer::new(config.mtu, to, out, inward),
+            peer: Peer { log: logged.then(|| seen.clone()), ..Peer::new(config.mtu, to, out, inward) },
             left: config.size.as_u64(),
-            seen: Shared::default(),
+            seen,
             counted: (0, 0),
         }
     }
@@ -79,30 +84,35 @@ impl<S: Stack> Client<S> {
         stack.finish();
     }
 
+    /// What the stack counts, also in the log.
+    fn counters(&mut self, cx: &Cx<'_>) -> Option<Counters> {
+        let counters = self.peer.stack.as_mut().and_then(|(stack, _)| stack.counters())?;
+        lock(&self.seen).write_metrics(cx.now(), &counters);
+        Some(counters)
+    }
+
     fn report(&mut self, cx: &mut Cx<'_>) {
-        let seen = {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            let copy = *seen;
-            seen.rtt = None;
-            copy
+        let (rtt, episodes, in_flight, ssthresh) = {
+            let mut seen = lock(&self.seen);
+            (seen.rtt.take(), seen.episodes, seen.in_flight, seen.ssthresh)
         };
-        if let Some(rtt) = seen.rtt {
+        if let Some(rtt) = rtt {
             cx.measured_rtt(rtt);
             if cx.probing() {
                 cx.probe("rtt", rtt.as_secs_f64());
             }
         }
-        let Some(counters) = self.peer.stack.as_mut().and_then(|(stack, _)| stack.counters()) else { return };
+        let Some(counters) = self.counters(cx) else { return };
         cx.count(Count::Retransmits, counters.lost - self.counted.0);
-        cx.count(Count::Episodes, seen.episodes - self.counted.1);
-        self.counted = (counters.lost, seen.episodes);
+        cx.count(Count::Episodes, episodes - self.counted.1);
+        self.counted = (counters.lost, episodes);
         if !cx.probing() {
             return;
         }
         cx.probe("window", counters.window as f64);
-        cx.probe("in_flight", seen.in_flight as f64);
+        cx.probe("in_flight", in_flight as f64);
         cx.probe("srtt", counters.srtt.as_secs_f64());
-        if let Some(ssthresh) = seen.ssthresh.filter(|ssthresh| *ssthresh < u64::MAX) {
+        if let Some(ssthresh) = ssthresh.filter(|ssthresh| *ssthresh < u64::MAX) {
             cx.probe("ssthresh", ssthresh as f64);
         }
     }
@@ -110,6 +120,7 @@ impl<S: Stack> Client<S> {
 
 impl<S: Stack> Endpoint for Client<S> {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        lock(&self.seen).now = cx.now();
         match input {
             Input::Start if !self.peer.running => self.connect(cx),
             Input::Stop => return self.peer.stop(),
@@ -190,7 +201,7 @@ impl<S: Stack> Peer<S> {
     fn new(mtu: Bytes, to: Destination, out: Wire, inward: Wire) -> Self {
         let mtu = mtu.saturating_sub(HEADERS).as_u64();
         let (stack, deadline, running, buffer) = (None, Time::NEVER, false, Vec::new());
-        Self { to, out, inward, mtu, stack, deadline, running, buffer }
+        Self { to, out, inward, mtu, stack, deadline, running, buffer, log: None }
     }
 
     fn begin(&mut self, cx: &mut Cx<'_>, make: impl FnOnce(Secrets) -> S) {
@@ -265,7 +276,11 @@ impl<S: Stack> Peer<S> {
             // a router that may not fragment it drops it                                [RFC9000 §14]
             if size <= self.mtu {
                 let seq = self.out.put(BytesMut::from(datagram), cx.now());
-                cx.send(self.to, Bytes::new(size) + HEADERS, ecn, Header::Datagram { seq }, Label::default());
+                let size = Bytes::new(size) + HEADERS;
+                cx.send(self.to, size, ecn, Header::Datagram { seq }, Label::default());
+                if let Some(log) = self.log.as_ref().map(lock).as_mut().and_then(|seen| seen.log.as_mut()) {
+                    log.sent(cx.now(), size);
+                }
             }
         }
     }

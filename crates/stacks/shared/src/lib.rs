@@ -16,6 +16,7 @@ pub mod tap;
 pub mod tls;
 pub mod wire;
 
+pub use ::stack::log::Log;
 use contract::{Destination, Endpoint, ParamError, ParamList};
 use units::Bytes;
 
@@ -47,17 +48,18 @@ pub enum Controller {
 /// Makes an endpoint, given where it sends to.
 pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 
-/// The two ends of a flow, sender first. Each call of a factory begins a new connection.
+/// The two ends of a flow, sender first, which writes to `log`. Each call of a factory begins a new connection.
 ///
 /// # Errors
 ///
 /// There is no such controller, or the scheme refuses its parameters.
-pub fn ends<S: Stack>(config: &Config) -> Result<(Factory, Factory), ParamError> {
+pub fn ends<S: Stack>(config: &Config, log: Option<&Log>) -> Result<(Factory, Factory), ParamError> {
     controllers::<S>(&config.controller, 0)?;
     let (there, back) = (Wire::default(), Wire::default());
     let (client_config, server_wires) = (config.clone(), (back.clone(), there.clone()));
+    let log = log.cloned();
     let client = move |to| -> Box<dyn Endpoint + Send> {
-        Box::new(Client::<S>::new(&client_config, to, there.clone(), back.clone()))
+        Box::new(Client::<S>::new(&client_config, log.clone(), to, there.clone(), back.clone()))
     };
     let mtu = config.mtu;
     let server = move |to| -> Box<dyn Endpoint + Send> {

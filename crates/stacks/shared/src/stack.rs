@@ -114,6 +114,8 @@ pub struct Counters {
     pub window: u64,
     /// Smoothed round-trip time.
     pub srtt: Duration,
+    /// Pacing rate in bits per second, where the controller tells it and the stack paces at it.
+    pub rate_bps: Option<u64>,
 }
 
 /// Address of the client inside of a stack; the simulator's are outside.

@@ -91,6 +91,9 @@ fn check(config: &Config) -> Result<(), ParamError> {
     Ok(())
 }
 
+/// Its congestion control: bandwidth estimation on transport-wide feedback.
+pub const OWN: &[&str] = &["gcc"];
+
 /// Largest packet of str0m: 1150 bytes of UDP payload with its default settings.
 pub const MIN_MTU: Bytes = Bytes::new(1178);
 
