@@ -60,7 +60,7 @@ HOSTS = {"host:": "localhost:", "sender.example:": "localhost:"}
 STAND_INS = {
     "ffmpeg": "for n in 1 2 3 4 5 6 7 8 9 10; do head -c 2500 /dev/urandom; sleep 0.1; done",
     "ffplay": "cat > played",
-    "wireshark": '[ "$(od -An -tx4 -N4 "$1")" = " 0a0d0d0a" ]',
+    "wireshark": 'for file; do :; done; [ "$(od -An -tx4 -N4 "$file")" = " 0a0d0d0a" ]',
 }
 """In place of programs that need a camera or a screen: a stream of 200 kbit/s, what keeps it, and what knows a capture."""
 NETWORK = """
