@@ -56,17 +56,18 @@ fn loaded(folder: &Path, scheme: &Scheme, rate: Option<Rate>, min: usize) -> (Ou
         deadline: None,
         rate,
         packet: scheme.packet,
-        transport: quic_net::check(scheme).unwrap(),
+        transport: quic_net::check(scheme).expect("the scheme goes over QUIC"),
         id: 1,
         receivers: Receivers { min },
     };
-    task.load(&Arc::default(), &|| true).unwrap().unwrap()
+    let loaded = task.load(&Arc::default(), &|| true).expect("the test wrote the file");
+    loaded.expect("nobody stops it")
 }
 
 /// Receives a file from this sender into a folder, where `done` says at last how it ended.
 fn receive(sender: SocketAddr, into: &Path) {
-    fs::create_dir_all(into).unwrap();
-    let mut udp = Udp::for_calling(sender).unwrap();
+    fs::create_dir_all(into).expect("a folder of the test");
+    let mut udp = Udp::for_calling(sender).expect("a socket");
     let calls = settings(Handshake::Connect(sender));
     let mut accept = |proposal: &Proposal| {
         let into = Destination::Folder { path: into.to_owned(), name: None, replace: false, me: None };
@@ -74,7 +75,7 @@ fn receive(sender: SocketAddr, into: &Path) {
     };
     let outcome = quic_net::receive(&calls, &mut accept, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
-    fs::write(into.join("done"), word).unwrap();
+    fs::write(into.join("done"), word).expect("a folder of the test");
 }
 
 /// For [`a_file_for_twenty_arrives_whole_on_all`]: sends a file to a group, or receives it.
