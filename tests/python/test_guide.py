@@ -292,7 +292,8 @@ class Reader:
             yield [(command, self.folder) for command in commands]
         elif "beside" in block.notes:
             for command in commands:
-                other = block.notes["beside"] if command.startswith("thalweg ") else []
+                ours = re.match(r"(\w+=\S+ )*thalweg ", command)
+                other = block.notes["beside"] if ours else []
                 yield [(script, self.folder) for script in (*other, command)]
         else:
             # what was put into the background ends with the terminal
