@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 BASE = {"units", "contract", "wire", "stack", "schemes"}
-RUNS = {"sim", "driver", "transfer", "live", "ndn-net", "emulate", "lab"}
+RUNS = {"sim", "driver", "transfer", "quic-net", "ndn-net", "emulate", "lab"}
 
 ALLOWED = {
     "units": set(),
@@ -26,12 +26,11 @@ ALLOWED = {
     "sim": {"units", "graph", "contract", "stack", "schemes"},
     "driver": {"units", "contract", "wire"},
     "transfer": {"units", "contract", "wire"},
-    "live": BASE | {"driver", "transfer"},
-    "sdn-net": BASE | {"driver", "live"},
-    "ndn-net": BASE | {"driver", "live", "sdn-net"},
+    "sdn-net": BASE | {"driver", "quic-net"},
+    "ndn-net": BASE | {"driver", "quic-net", "sdn-net"},
     "thalweg-quic": {"units", "contract", "schemes"},
-    "quic-net": BASE | {"driver", "transfer", "live", "thalweg-quic"},
-    "multicast": BASE | {"driver", "transfer", "live", "quic-net"},
+    "quic-net": BASE | {"driver", "transfer", "thalweg-quic"},
+    "multicast": BASE | {"driver", "transfer", "quic-net"},
     "emulate": BASE | {"sim", "driver", "transfer", "live", "ndn-net"},
     "stack-shared": {"units", "contract", "stack"},
     "stack-noq": {"contract", "stack-shared", "thalweg-quic"},
@@ -85,13 +84,13 @@ RESTRICTED = {
     "netlink": {"emulate"},
     "tun": {"emulate"},
     "nix": {"driver", "transfer", "ndn-net", "emulate", "benches"},
-    "blake3": {"transfer", "live", "ndn-net"},
-    "x25519": {"live", "stack-shared", "stack-str0m"},
+    "blake3": {"transfer", "sdn-net"},
+    "x25519": {"stack-shared", "stack-str0m"},
     "raptorq": {"transfer"},
     "noq": {"thalweg-quic", "stack-noq"},
     "dimpl": {"stack-str0m"},
     "str0m": {"stack-str0m"},
-    "quinn": {"driver", "multicast", "quic-net", "thalweg-quic", "stack-quinn"},
+    "quinn": {"driver", "multicast", "quic-net", "thalweg-quic", "stack-quinn", "sdn-net"},
     "socket2": {"driver"},
     "getrandom": {"driver", "ndn-net"},
 }

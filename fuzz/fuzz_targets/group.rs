@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 
 use libfuzzer_sys::fuzz_target;
-use live::Stats;
+use quic_net::Stats;
 use quic_net::frames::{Datagram, Record, Secret};
 use quic_net::group::{EpochKey, Header, Reception};
 use units::Time;

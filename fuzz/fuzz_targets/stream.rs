@@ -1,11 +1,11 @@
-//! Datagrams of sessions: any bytes are read or refused, and what is read is written back and read again as the same.
+//! Datagrams of emulated flows, and offers: any bytes are read or refused, and what is read is written back and read again as the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::stream::Datagram;
+use wire::stream::{Datagram, Offer};
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = Datagram::peek(bytes);
+    let _ = Offer::decode(bytes);
     if let Some((body, _)) = Datagram::split(bytes) {
         let _ = Datagram::read(body);
     }

@@ -1,4 +1,4 @@
-//! How fast two live endpoints are over loopback, and what that costs: a sender and a receiver in two threads, real sockets.
+//! How fast a session over QUIC is over loopback, and what that costs: a sender and a receiver in two threads, real sockets.
 //!
 //! usage: live [SCHEME [MBPS [SECONDS [BYTES]]]]
 //!
@@ -12,8 +12,11 @@ use std::thread;
 
 use contract::{EndpointId, ParamValue};
 use driver::{Platform, Udp};
-use live::{Control, Handshake, Outcome, Scheme, Secret, Settings};
 use nix::time::{ClockId, clock_gettime};
+use quic_net::{
+    Control, Credentials, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects, receive,
+    send,
+};
 use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
@@ -37,18 +40,18 @@ fn main() {
     let offloads = there.offloads();
     let settings = |handshake| Settings {
         handshake,
-        secret: Secret::new("bench"),
-        limits: live::Limits::default(),
+        credentials: Credentials::insecure([1; 32]),
+        limits: Limits::default(),
         caller: None,
     };
     let receiving = thread::spawn(move || {
-        let mut accept = |offer: &wire::stream::Offer| {
-            Ok(match offer.transport {
+        let mut accept = |proposal: &Proposal| {
+            Ok(match proposal.offer.transport {
                 wire::stream::Transport::Paced => Incoming::Paced(Box::new(Nothing)),
                 wire::stream::Transport::Windowed => Incoming::Windowed(Box::new(Nothing)),
             })
         };
-        let outcome = live::receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new());
+        let outcome = receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new());
         (outcome, cpu_s())
     });
     let sending = thread::spawn(move || {
@@ -59,14 +62,8 @@ fn main() {
         let cargo =
             if paced { Outgoing::Paced(Box::new(zeros)) } else { Outgoing::Windowed(Box::new(zeros)) };
         let control = Control::new();
-        let outcome = live::send(
-            &settings(Handshake::Connect(address)),
-            &scheme,
-            cargo,
-            Vec::new(),
-            &mut here,
-            &control,
-        );
+        let all = objects(vec![Object { folders: Vec::new(), cargo, about: Vec::new(), more: false }]);
+        let outcome = send(&settings(Handshake::Connect(address)), &scheme, all, &mut here, &control);
         (outcome, cpu_s())
     });
     let (sent, sender_s) = sending.join().expect("the sender runs");

@@ -5,7 +5,6 @@
 
 mod capture;
 mod clock;
-mod event_loop;
 mod gso;
 mod interface;
 mod listen;
@@ -19,7 +18,6 @@ mod watch;
 
 pub use capture::{Captured, Recorder, Tapped};
 pub use clock::{Clock, exact_timers, wait_readable};
-pub use event_loop::{EventLoop, drive};
 pub use gso::GsoBatches;
 pub use interface::{Interface, Multicast, address_towards};
 pub use listen::Listening;

@@ -40,6 +40,36 @@ pub trait Platform {
     fn fill_random(&mut self, bytes: &mut [u8]);
 }
 
+impl<P: Platform> Platform for &mut P {
+    fn now(&mut self) -> Time {
+        P::now(self)
+    }
+
+    fn wait(&mut self, until: Time) {
+        P::wait(self, until);
+    }
+
+    fn receive(&mut self, batch: &mut Batch) -> bool {
+        P::receive(self, batch)
+    }
+
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> SendOutcome {
+        P::send(self, gso_batch)
+    }
+
+    fn join(&mut self, group: SocketAddr) -> io::Result<()> {
+        P::join(self, group)
+    }
+
+    fn local_address(&self, peer: SocketAddr) -> Option<SocketAddr> {
+        P::local_address(self, peer)
+    }
+
+    fn fill_random(&mut self, bytes: &mut [u8]) {
+        P::fill_random(self, bytes);
+    }
+}
+
 /// A GSO batch: datagrams of one length to one destination; the last may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub struct GsoBatch<'a> {

@@ -56,7 +56,7 @@ impl Writer {
 pub(crate) fn read(datagram: &[u8], envelope: &Envelope) -> Option<(Packet, u32)> {
     let (body, _) = Datagram::split(datagram)?;
     let frame = Datagram::read(body).ok()?.frame;
-    let packet = frame.packet(datagram.len(), envelope)?;
+    let packet = frame.packet(datagram.len(), envelope);
     let carried = match frame {
         Frame::Data(data) => data.content.len() + data.padding,
         Frame::Segment(segment) => segment.content.len(),

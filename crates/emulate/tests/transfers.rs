@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 
 use driver::{Multicast, Udp};
 use emulate::Settings;
-use live::{Control, End, Handshake, Limits, Scheme};
 use multicast::Group;
-use quic_net::{Credentials, Object, Proposal, objects};
+use quic_net::{Control, Credentials, End, Handshake, Limits, Object, Proposal, Scheme, objects};
 use transfer::{Destination, Outgoing, Receivers, Source, Task, keep};
 use units::Rate;
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use driver::{GsoBatches, Platform};
-use live::Traffic;
+use quic_net::Traffic;
 use units::{Duration, Time};
 
 use crate::epochs::Epochs;

@@ -111,7 +111,7 @@ impl Epochs {
 mod tests {
     use std::net::SocketAddr;
 
-    use live::Stats;
+    use quic_net::Stats;
     use quic_net::group::Reception;
 
     use super::*;

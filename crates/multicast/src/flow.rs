@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 
 use contract::{Count, Ecn, EndpointId, Header, Input, Packet, Random, SenderAlgorithm};
 use driver::{Platform, StateMachine};
-use live::{Progress, Scheme, Stats};
 use quic_net::frames::{DATA_HEADER, Datagram, data_length};
 use quic_net::group::{AROUND, receiver};
 use quic_net::paced::{FLOW, SENDER, around, config, setup};
+use quic_net::{Progress, Scheme, Stats};
 use schemes::{AnySender, Build, Entry};
 use stack::stream;
 use transfer::{Payload, Status, Waits};
@@ -210,9 +210,7 @@ impl Flow {
         };
         let Some(machine) = &mut self.machine else { return false };
         let envelope = Envelope { flow: FLOW, source: receiver(peer), to: SENDER.into(), ecn, outer_bytes };
-        let Some(packet) = frame.packet(bytes.len() + around(outer_bytes) as usize, &envelope) else {
-            return false;
-        };
+        let packet = frame.packet(bytes.len() + around(outer_bytes) as usize, &envelope);
         let valid = matches!(packet.header, Header::Feedback | Header::Player { .. });
         if valid {
             machine.handle(Input::Packet(&packet), now);

@@ -1,7 +1,7 @@
 //! A receiver of a group, as its sender knows it.
 
-use live::{End, Patience};
 use quic_net::lane::Lane;
+use quic_net::{End, Patience};
 use units::Time;
 
 use crate::send::ReceiverOutcome;

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use driver::Platform;
-use live::{Control, End, Outcome, Scheme, Stats};
 use quic_net::frames::Secret;
 use quic_net::host::{Host, drive};
+use quic_net::{Control, End, Outcome, Scheme, Stats};
 use quic_net::{Settings, group_listener};
 use transfer::Payload;
 

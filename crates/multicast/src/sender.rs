@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use contract::{Ecn, EndpointId};
 use driver::Platform;
-use live::{Control, End, Limits, Outcome, Phase, Stats};
 use quic_net::Settings;
 use quic_net::frames::{Record, Secret, VERSION};
 use quic_net::host::{Host, Hosted, Protocol};
 use quic_net::lane::{Lane, binding};
+use quic_net::{Control, End, Limits, Outcome, Phase, Stats};
 use quinn_proto::{Connection, ConnectionError, ConnectionHandle, Dir, Event, StreamEvent};
 use transfer::Waits;
 use units::{Duration, Time};
@@ -121,7 +121,7 @@ impl Protocol for Sender<'_> {
 }
 
 impl<P: Platform> Hosted<P> for Sender<'_> {
-    fn turn(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End> {
+    fn turn(&mut self, host: &mut Host<P>, now: Time) -> Option<End> {
         self.exchange(host, now);
         self.listen(host, now);
         if now >= self.poll_at {
@@ -129,10 +129,10 @@ impl<P: Platform> Hosted<P> for Sender<'_> {
             self.poll(host, now);
         }
         if self.sends() {
-            self.flow.turn(now, &mut self.channel, host.platform, &mut self.stats);
+            self.flow.turn(now, &mut self.channel, &mut host.platform, &mut self.stats);
         }
         self.exchange(host, now);
-        self.channel.gso_batches.flush(host.platform);
+        self.channel.gso_batches.flush(&mut host.platform);
         self.over(host, now)
     }
 
@@ -183,7 +183,7 @@ impl<'a> Sender<'a> {
     pub(crate) fn finish<P: Platform>(
         mut self,
         end: End,
-        host: &mut Host<'_, P>,
+        host: &mut Host<P>,
     ) -> (Outcome, Vec<ReceiverOutcome>) {
         self.flow.retire(&mut self.stats);
         self.flow.show(&self.control.progress);
@@ -222,7 +222,7 @@ impl<'a> Sender<'a> {
     // ---- what comes
 
     /// Handles what came in DATAGRAM frames.
-    fn listen<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn listen<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let mut inbox = std::mem::take(&mut self.inbox);
         for Heard { member, bytes, ecn, at } in inbox.drain(..) {
             let Some(Some(member)) = self.members.get(member) else { continue };
@@ -233,7 +233,7 @@ impl<'a> Sender<'a> {
             let outer_bytes = member.outer_bytes;
             // what was due before comes first: a machine that is shown the present has missed its deadlines
             if self.sends() {
-                self.flow.turn(now, &mut self.channel, host.platform, &mut self.stats);
+                self.flow.turn(now, &mut self.channel, &mut host.platform, &mut self.stats);
             }
             if !self.flow.hear(peer, &bytes, outer_bytes, ecn, at) {
                 self.stats.discarded.misplaced += 1;
@@ -243,7 +243,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Reads and writes the control streams on which something came, or is to be said.
-    fn exchange<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn exchange<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let mut at = 0;
         // a record can have something said to other members
         while let Some(&number) = self.pending.get(at) {
@@ -257,7 +257,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Reads the control stream of a member.
-    fn read<P: Platform>(&mut self, number: usize, host: &mut Host<'_, P>, now: Time) {
+    fn read<P: Platform>(&mut self, number: usize, host: &mut Host<P>, now: Time) {
         loop {
             let Some(Some(member)) = self.members.get_mut(number) else { return };
             let Some(connection) = host.connection(member.lane.id) else {
@@ -279,7 +279,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    fn on_record<P: Platform>(&mut self, number: usize, record: Record, host: &mut Host<'_, P>, now: Time) {
+    fn on_record<P: Platform>(&mut self, number: usize, record: Record, host: &mut Host<P>, now: Time) {
         let Some(Some(member)) = self.members.get_mut(number) else { return };
         match (record, member.peer) {
             (Record::Hello { version, role, caller }, None) => {
@@ -309,7 +309,7 @@ impl<'a> Sender<'a> {
         version: u8,
         role: Role,
         caller: [u8; 32],
-        host: &mut Host<'_, P>,
+        host: &mut Host<P>,
         now: Time,
     ) {
         let again = self.members.iter().position(|member| {
@@ -351,7 +351,7 @@ impl<'a> Sender<'a> {
     // ---- time
 
     /// Publishes progress, handles requests of other threads, and looks after each receiver.
-    fn poll<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn poll<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         self.show(now);
         if let Some(mode) = self.control.mode(&mut self.asked) {
             self.flow.on_mode(&mode, now);
@@ -373,7 +373,7 @@ impl<'a> Sender<'a> {
         if self.admitted().next().is_some() {
             self.alone_since = now;
             self.renew_key(host, now);
-            self.channel.keep_alive(self.limits.keep_alive, now, host.platform);
+            self.channel.keep_alive(self.limits.keep_alive, now, &mut host.platform);
         }
         if self.closing.is_none() {
             self.watch(host, now);
@@ -393,7 +393,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Gives a receiver up where it is silent for too long, or takes nothing for too long.
-    fn look_after<P: Platform>(&mut self, number: usize, host: &mut Host<'_, P>, now: Time) {
+    fn look_after<P: Platform>(&mut self, number: usize, host: &mut Host<P>, now: Time) {
         let Some(Some(member)) = self.members.get_mut(number) else { return };
         let Some(peer) = member.peer else { return };
         if now >= member.lane.heard_at + self.limits.patience {
@@ -410,7 +410,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Closes connections that do not say hello, and of too many those that came first.
-    fn drop_strangers<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn drop_strangers<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let strangers = self.members.iter().enumerate().filter_map(|(number, member)| {
             let member = member.as_ref().filter(|member| member.peer.is_none())?;
             Some((member.lane.began_at, number))
@@ -426,7 +426,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Distributes the next key where it is due, and uses it when all have it, or the time for that is over.
-    fn renew_key<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn renew_key<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         if let Some((epoch, until)) = self.channel.epochs.next() {
             let all = self.admitted().all(|member| !member.ready || member.epoch >= Some(epoch));
             if all || now >= until {

@@ -14,10 +14,10 @@ use common::{
 use contract::{Ecn, EndpointId};
 use driver::Platform;
 use driver::testing::InFlight;
-use live::{Control, End, Handshake, Limits};
 use quic_net::frames::Secret;
 use quic_net::group::{EpochKey, Header};
 use quic_net::host::{Host, Protocol};
+use quic_net::{Control, End, Handshake, Limits};
 use quic_net::{Credentials, Proposal, Settings};
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Dir, Event};
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Payload, Sink, Status};
@@ -273,7 +273,7 @@ fn another_sender_is_told_that_it_does_not_fit() {
     let other = thread::spawn(move || {
         let calls = settings(Handshake::Connect(source()), Limits::default());
         let scheme = steady("1 Mbit/s");
-        let scheme = live::Scheme { packet: 1428, ..scheme };
+        let scheme = quic_net::Scheme { packet: 1428, ..scheme };
         let cargo = transfer::Outgoing::Paced(numbers(1, 1, &Shelf::default()));
         let object = quic_net::Object { folders: Vec::new(), cargo, about: Vec::new(), more: false };
         quic_net::send(&calls, &scheme, quic_net::objects(vec![object]), &mut other, &Control::new()).end

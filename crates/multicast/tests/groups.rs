@@ -9,8 +9,8 @@ use common::{
     settings, source, steady,
 };
 use driver::testing::{InFlight, VirtualNetwork};
-use live::{Control, End, Handshake, Limits, Outcome};
 use multicast::{Group, ReceiverOutcome};
+use quic_net::{Control, End, Handshake, Limits, Outcome};
 use units::Duration;
 use wire::stream::Reason;
 
@@ -249,7 +249,7 @@ fn a_network_that_does_not_carry_the_group_is_said_to_be_so() {
 
 #[test]
 fn an_address_of_no_group_a_scheme_with_a_window_and_sizes_out_of_range_are_refused() {
-    let refused = |address, scheme: &live::Scheme, about: usize| {
+    let refused = |address, scheme: &quic_net::Scheme, about: usize| {
         let net = VirtualNetwork::plain(ms(1));
         let group = Group { address, max: 2 };
         let payload = numbers(1, 1, &Shelf::default());
@@ -273,7 +273,7 @@ fn an_address_of_no_group_a_scheme_with_a_window_and_sizes_out_of_range_are_refu
     assert!(refused(group(), &of("nothing"), 0).contains("no scheme `nothing`"));
     assert!(refused(group(), &of("mca"), 513).contains("513 bytes"));
     for packet in [201, 9001] {
-        assert!(refused(group(), &live::Scheme { packet, ..of("mca") }, 0).contains("202 to 9000"));
+        assert!(refused(group(), &quic_net::Scheme { packet, ..of("mca") }, 0).contains("202 to 9000"));
     }
 }
 

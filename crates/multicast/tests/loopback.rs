@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::thread;
 
 use driver::{Interface, Multicast, Udp};
-use live::{Control, End, Handshake, Limits, Scheme};
 use multicast::Group;
-use quic_net::{Credentials, Proposal, Settings};
+use quic_net::{Control, Credentials, End, Handshake, Limits, Proposal, Scheme, Settings};
 use transfer::{Destination, Outgoing, Receivers, Source, Tally, Task, keep};
 use units::Duration;
 use wire::stream::Transport;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use contract::Count;
 use driver::Udp;
-use live::{Limits, Secret};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use quic_net::{Credentials, Limits};
 use sdn_net::{Control, Error, Network, Settings, Stats, control};
 use serde_json::{Value, json};
 use sim::World;
@@ -47,7 +47,7 @@ pub fn ndn_control(
     key: Vec<u8>,
     control: &SdnControl,
 ) -> PyResult<String> {
-    let settings = settings_of(plan, key)?;
+    let settings = settings_of(plan, &key)?;
     let at = address(listen, "listen")?;
     let watch = Arc::clone(&control.0);
     let ended = py.detach(|| -> Result<Value, Failure> {
@@ -67,7 +67,7 @@ enum Failure {
     Settings(Error),
 }
 
-fn settings_of(plan: &Plan, key: Vec<u8>) -> PyResult<Settings> {
+fn settings_of(plan: &Plan, key: &[u8]) -> PyResult<Settings> {
     let blueprint = plan.blueprint();
     let without = |what: &str| PyValueError::new_err(format!("the scenario has no {what}"));
     let spec = blueprint.sdn.as_ref().ok_or_else(|| without("controller: `[sdn]`"))?;
@@ -90,13 +90,14 @@ fn settings_of(plan: &Plan, key: Vec<u8>) -> PyResult<Settings> {
         links: blueprint.links.iter().flat_map(|link| [link.name.clone(), link.name.clone()]).collect(),
         prefixes,
     };
+    let credentials = Credentials::shared(key).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(Settings {
         network,
         app: spec.app.clone(),
         app_params: spec.app_params.clone(),
         data: named.config.data,
         config: spec.config.clone(),
-        secret: Secret::new(key),
+        credentials,
         limits: Limits::default(),
         seed: blueprint.seed,
     })

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use contract::{NameId, ParamList, ParamValue, Setup};
 use driver::{Recorder, Tapped};
-use live::{Discarded, Secret};
 use ndn_net::forwarder::{
     App, Control, ControllerSettings, Counts, Error, FaceRecorder, ForwarderPlatform, Limits, LinkSettings,
     Listen, MarkSettings, Node, RouteSettings, Settings, Sockets, Stats, TestbedLink, TestbedNode, drive,
@@ -15,6 +14,7 @@ use ndn_net::forwarder::{
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use quic_net::{Credentials, Discarded};
 use serde_json::{Map, Value, json};
 use stack::ndn::{ConsumerConfig, Policy, Store, Tally};
 use units::{Bytes, Duration, Rate, Time, UnitText};
@@ -149,7 +149,7 @@ fn told(stats: &Stats) -> Value {
     let controller = stats.agent.as_ref().map(|agent| {
         json!({
             "connected": agent.connected,
-            "sent_away": agent.last_refusal.map(|reason| reason.words()),
+            "sent_away": agent.last_refusal,
             "sessions": agent.sessions,
             "statuses": agent.statuses,
             "signals": agent.signals,
@@ -188,7 +188,6 @@ pub(crate) fn discarded(discarded: &Discarded) -> Value {
         "malformed": discarded.malformed,
         "strangers": discarded.strangers,
         "forged": discarded.forged,
-        "repeated": discarded.repeated,
         "misplaced": discarded.misplaced,
     })
 }
@@ -268,8 +267,9 @@ fn controller(mut table: Table) -> PyResult<Option<ControllerSettings>> {
     }
     let key = table.bytes("key")?;
     let key = key.ok_or_else(|| table.wrong("key", "is missing: a file that the controller has as well"))?;
+    let credentials = Credentials::shared(&key).map_err(|error| table.wrong("key", &error.to_string()))?;
     table.done()?;
-    Ok(Some(ControllerSettings::new(address(&at, "controller.at")?, &node, Secret::new(key))))
+    Ok(Some(ControllerSettings::new(address(&at, "controller.at")?, &node, credentials)))
 }
 
 /// Congestion marks at queues towards programs; on by default.

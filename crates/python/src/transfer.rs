@@ -3,11 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use driver::Captured;
-use live::{Control, End, Outcome, Phase, Scheme};
 use multicast::{Group, ReceiverOutcome};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use quic_net::{Object, Proposal, objects};
+use quic_net::{Control, End, Object, Outcome, Phase, Proposal, Scheme, objects};
 use serde_json::{Value, json};
 use transfer::{Outgoing, Receivers, Tally, Task, keep};
 use units::{Duration, Lateness, Time};
@@ -220,7 +219,7 @@ impl Transfer {
             said["members"] = json!(members.collect::<Vec<_>>());
             let stats = &outcome.stats;
             // the numbers that packets of QUIC lack are known to its stack only
-            let transport = self.scheme.get().map(|name| live::transport_of(name));
+            let transport = self.scheme.get().map(|name| quic_net::transport_of(name));
             let paces = matches!(transport, Some(Ok(Transport::Paced)));
             let opened = stats.opened_at != Time::NEVER;
             let meter = &stats.meter;

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use driver::Udp;
-use live::{Control, End, Handshake, Limits, Scheme};
 use nix::sys::resource::{UsageWho, getrusage};
-use quic_net::{Credentials, NAME, Object, Proposal, Settings, objects, receive, send};
+use quic_net::{
+    Control, Credentials, End, Handshake, Limits, NAME, Object, Proposal, Scheme, Settings, objects, receive,
+    send,
+};
 use transfer::{
     ByteSink, ByteSource, Destination, Incoming, MAX_MESSAGE_BYTES, Outgoing, Receivers, Source, Status,
     Tally, Task, keep,

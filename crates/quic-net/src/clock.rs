@@ -12,7 +12,7 @@ static ORIGIN: LazyLock<Instant> = LazyLock::new(|| {
 });
 
 /// A time of the platform as an instant of quinn.
-pub(crate) fn instant(at: Time) -> Instant {
+pub fn instant(at: Time) -> Instant {
     *ORIGIN + StdDuration::from_nanos(at.as_nanos())
 }
 
@@ -23,6 +23,6 @@ pub(crate) fn time(at: Instant) -> Time {
 }
 
 /// A duration of the standard library.
-pub(crate) fn span(of: Duration) -> StdDuration {
+pub fn span(of: Duration) -> StdDuration {
     StdDuration::from_nanos(of.as_nanos())
 }

@@ -5,6 +5,7 @@
 
 mod packet;
 mod reception;
+mod replay;
 
 pub use packet::{AROUND, EpochKey, Header};
 pub use reception::Reception;

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use crate::{End, Traffic};
 use bytes::BytesMut;
 use contract::Ecn;
 use driver::{Batch, GsoBatch, Platform, SendOutcome};
-use live::{End, Traffic};
 use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, EndpointConfig,
     Event, Incoming, ServerConfig, Transmit,
@@ -60,7 +60,7 @@ pub trait Protocol {
 /// What [`drive`] runs on a host, until it ends.
 pub trait Hosted<P>: Protocol {
     /// Handles what is due. Returns the end if it is over.
-    fn turn(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End>;
+    fn turn(&mut self, host: &mut Host<P>, now: Time) -> Option<End>;
 
     /// The next deadline.
     fn wake(&self, now: Time) -> Time;
@@ -70,7 +70,7 @@ pub trait Hosted<P>: Protocol {
 }
 
 /// The event loop: receives, handles what is due, sends, waits.
-pub fn drive<P: Platform, H: Hosted<P>>(host: &mut Host<'_, P>, hosted: &mut H) -> End {
+pub fn drive<P: Platform, H: Hosted<P>>(host: &mut Host<P>, hosted: &mut H) -> End {
     // packets sent, and the time, at the last turn
     let (mut packets, mut turned_at) = (0, Time::ZERO);
     loop {
@@ -94,9 +94,9 @@ pub fn drive<P: Platform, H: Hosted<P>>(host: &mut Host<'_, P>, hosted: &mut H) 
 }
 
 /// A QUIC endpoint on a platform.
-pub struct Host<'p, P> {
+pub struct Host<P> {
     /// The platform.
-    pub platform: &'p mut P,
+    pub platform: P,
     endpoint: quinn_proto::Endpoint,
     /// By the number of their handle.
     connections: Vec<Option<Slot>>,
@@ -141,9 +141,9 @@ pub struct Counters {
     pub refused: u64,
 }
 
-impl<'p, P: Platform> Host<'p, P> {
+impl<P: Platform> Host<P> {
     /// An endpoint that takes connection attempts if it has a server configuration. Its secrets are random.
-    pub fn new(platform: &'p mut P, server: Option<ServerConfig>) -> Self {
+    pub fn new(mut platform: P, server: Option<ServerConfig>) -> Self {
         let (mut seed, mut key) = ([0; 32], [0; 64]);
         platform.fill_random(&mut seed);
         platform.fill_random(&mut key);
@@ -226,6 +226,13 @@ impl<'p, P: Platform> Host<'p, P> {
             self.settle(protocol, now);
         }
         self.batch = batch;
+    }
+
+    /// Handles a datagram that was received outside of the host.
+    pub fn on_datagram(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, protocol: &mut impl Protocol) {
+        let now = self.platform.now();
+        self.take(bytes, from, ecn, now, protocol);
+        self.settle(protocol, now);
     }
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time, protocol: &mut impl Protocol) {

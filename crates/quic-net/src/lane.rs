@@ -1,7 +1,7 @@
 //! A connection of a session, its control stream, and the context in which a [`Work`](crate::session::Work) uses it.
 
+use crate::Stats;
 use bytes::BytesMut;
-use live::Stats;
 use quinn_proto::{Connection, ConnectionError, ConnectionHandle, Dir, SendDatagramError, StreamId};
 use units::Time;
 

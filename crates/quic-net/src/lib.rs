@@ -4,12 +4,15 @@
 
 mod certificate;
 mod clock;
+mod control;
 pub mod frames;
 pub mod group;
 pub mod host;
 mod identity;
 pub mod lane;
+mod outcome;
 pub mod paced;
+mod patience;
 mod receive;
 mod send;
 mod session;
@@ -19,11 +22,15 @@ mod tls;
 mod transport;
 
 pub use certificate::NAME;
+pub use clock::{instant, span};
+pub use control::{Control, Phase, Progress};
 pub use host::is_attempt;
 pub use identity::{Fingerprint, Identity, IdentityError};
+pub use outcome::{Discarded, End, Outcome, Stats, Traffic};
+pub use patience::{Patience, QUIET};
 pub use receive::receive;
-pub use send::{check, send};
+pub use send::{check, send, transport_of};
 pub use session::{code, reason};
-pub use settings::{Accept, Object, Objects, Proposal, Settings, objects};
-pub use tls::{ALPN, Credentials};
-pub use transport::{OUTER, group_listener};
+pub use settings::{Accept, Handshake, Limits, Object, Objects, Proposal, Scheme, Settings, objects};
+pub use tls::{ALPN, Credentials, Pins};
+pub use transport::{OUTER, group_listener, listener};

@@ -20,6 +20,7 @@ pub(crate) use sender::PacedSender;
 use crate::frames::DATA_HEADER;
 use crate::transport::OUTER;
 
+mod initial_rate;
 mod receiver;
 mod sender;
 

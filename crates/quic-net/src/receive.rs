@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::{Control, Limits, Outcome, Progress, Stats};
 use contract::Ecn;
 use driver::Platform;
-use live::{Control, Limits, Outcome, Progress, Stats};
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Status, Waits};
 use units::{Duration, Time};
 use wire::stream::{Frame, Offer, Reason, Role, Transport};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::TryRecvError;
 
+use crate::{Control, End, Outcome, Progress, Scheme, Stats};
 use contract::{Ecn, EndpointId, ParamError};
 use driver::Platform;
-use live::{Control, End, Outcome, Progress, Scheme, Stats};
 use quinn_proto::congestion::ControllerFactory;
 use schemes::{Build, Entry};
 use transfer::{Outgoing, Status, Waits};
@@ -120,6 +120,15 @@ fn status(cargo: &Outgoing) -> Status {
         Outgoing::Paced(payload) => payload.status(),
         Outgoing::Windowed(source) => source.status(),
     }
+}
+
+/// How the scheme of this name carries data.
+///
+/// # Errors
+///
+/// A message for users: there is no such scheme, or it has no part at endpoints.
+pub fn transport_of(name: &str) -> Result<Transport, String> {
+    find(name).map(|(_, transport)| transport)
 }
 
 /// A message for users about a parameter.

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::{Control, End, Handshake, Limits, Outcome, Patience, Phase, Progress, QUIET, Stats};
 use contract::Ecn;
 use driver::Platform;
-use live::{Control, End, Handshake, Limits, Outcome, Patience, Phase, Progress, QUIET, Stats};
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Dir, Event, StreamEvent, TransportConfig};
 use transfer::{Status, Waits};
@@ -272,7 +272,7 @@ impl<W: Work> Protocol for Session<'_, W> {
 }
 
 impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
-    fn turn(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End> {
+    fn turn(&mut self, host: &mut Host<P>, now: Time) -> Option<End> {
         if let Some((end, until)) = &self.closing {
             return (host.count() == 0 || now >= *until).then(|| end.clone());
         }
@@ -328,7 +328,7 @@ impl<W: Work> Session<'_, W> {
     /// Calls `act` with the work and the connection of the session, if there is one.
     fn with_link<P: Platform>(
         &mut self,
-        host: &mut Host<'_, P>,
+        host: &mut Host<P>,
         now: Time,
         act: impl FnOnce(&mut W, &mut Link<'_>),
     ) {
@@ -347,7 +347,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// Publishes progress, and reads what other threads ask for.
-    fn poll<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn poll<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         self.poll_at = now + POLL_INTERVAL;
         self.show(host);
         if let Some(mode) = self.control.mode(&mut self.asked) {
@@ -364,7 +364,7 @@ impl<W: Work> Session<'_, W> {
     // ---- what comes
 
     /// Reads the control stream of a connection.
-    fn read<P: Platform>(&mut self, lane: &mut Lane, host: &mut Host<'_, P>, now: Time) {
+    fn read<P: Platform>(&mut self, lane: &mut Lane, host: &mut Host<P>, now: Time) {
         let Some(connection) = host.connection(lane.id) else {
             lane.lost.get_or_insert(quinn_proto::ConnectionError::TimedOut);
             return;
@@ -408,7 +408,7 @@ impl<W: Work> Session<'_, W> {
         }
     }
 
-    fn on_record<P: Platform>(&mut self, lane: &mut Lane, record: Record, host: &mut Host<'_, P>, now: Time) {
+    fn on_record<P: Platform>(&mut self, lane: &mut Lane, record: Record, host: &mut Host<P>, now: Time) {
         let Some(connection) = host.connection(lane.id) else { return };
         let Self { work, pool, stats, .. } = self;
         let mut link = Link { connection, control: &mut lane.control, pool, stats, now };
@@ -430,7 +430,7 @@ impl<W: Work> Session<'_, W> {
         lane: &mut Lane,
         version: u8,
         role: Role,
-        host: &mut Host<'_, P>,
+        host: &mut Host<P>,
         now: Time,
     ) {
         let refused = if version != VERSION {
@@ -471,7 +471,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// A session opens on this connection.
-    fn enter<P: Platform>(&mut self, lane: &mut Lane, host: &mut Host<'_, P>, now: Time) {
+    fn enter<P: Platform>(&mut self, lane: &mut Lane, host: &mut Host<P>, now: Time) {
         self.stats.sessions += 1;
         self.stats.opened_at = self.stats.opened_at.min(now);
         (self.heard_at, self.silent, self.whole_at, self.done) = (now, false, Time::NEVER, None);
@@ -491,7 +491,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// Calls the other end, in place of a call that was not answered.
-    fn call<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn call<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let Some(calls) = self.calls.as_mut().filter(|calls| now >= calls.next_at) else { return };
         let active = self.active;
         self.lanes.retain(|lane| {
@@ -514,7 +514,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// Closes connections that say nothing, and of too many those that came first.
-    fn drop_idle<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn drop_idle<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let mut spare = self.lanes.len().saturating_sub(LANES);
         for lane in &self.lanes {
             let idle = !lane.greeted && now >= lane.began_at + self.limits.patience;

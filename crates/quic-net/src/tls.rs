@@ -26,12 +26,14 @@ pub struct Credentials {
     /// Accepted clients and servers; `None` for anybody.
     clients: Option<Vec<Fingerprint>>,
     servers: Option<Vec<Fingerprint>>,
+    alpn: &'static [u8],
 }
 
 impl Credentials {
     /// An identity of this end, and the fingerprints of those that it accepts.
     pub fn pinned(own: Identity, peers: Vec<Fingerprint>) -> Self {
-        Self { client: own.clone(), server: own, clients: Some(peers.clone()), servers: Some(peers) }
+        let (clients, servers) = (Some(peers.clone()), Some(peers));
+        Self { client: own.clone(), server: own, clients, servers, alpn: ALPN }
     }
 
     /// A pre-shared key: the bytes of a file or of a variable. It takes about a tenth of a second.
@@ -42,7 +44,7 @@ impl Credentials {
     pub fn shared(secret: &[u8]) -> Result<Self, IdentityError> {
         let [client, server] = derived(secret)?;
         let (clients, servers) = (Some(vec![client.fingerprint()]), Some(vec![server.fingerprint()]));
-        Ok(Self { client, server, clients, servers })
+        Ok(Self { client, server, clients, servers, alpn: ALPN })
     }
 
     /// Anybody: encryption without authentication of the other end. `seed` is random.
@@ -52,7 +54,12 @@ impl Credentials {
 
     /// Anybody, where this end has an identity that the other can pin.
     pub fn anybody(own: Identity) -> Self {
-        Self { client: own.clone(), server: own, clients: None, servers: None }
+        Self { client: own.clone(), server: own, clients: None, servers: None, alpn: ALPN }
+    }
+
+    /// The same for another application protocol than that of transfers.
+    pub fn for_protocol(self, alpn: &'static [u8]) -> Self {
+        Self { alpn, ..self }
     }
 
     /// Whether the other end is authenticated.
@@ -76,7 +83,7 @@ impl Credentials {
     }
 
     /// The configuration of an end that calls, and its record of a rejected certificate.
-    pub(crate) fn client(&self) -> (Arc<QuicClientConfig>, Arc<Pins>) {
+    pub fn client(&self) -> (Arc<QuicClientConfig>, Arc<Pins>) {
         let pins = Arc::new(Pins::new(self.servers.clone()));
         let config = rustls::ClientConfig::builder_with_provider(Arc::clone(&pins.provider))
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -87,14 +94,14 @@ impl Credentials {
         let mut config = config.expect("the certificate was made with this key");
         config.resumption = rustls::client::Resumption::disabled();
         config.key_log = Arc::new(KeyLogFile::new());
-        config.alpn_protocols = vec![ALPN.to_vec()];
+        config.alpn_protocols = vec![self.alpn.to_vec()];
         let config =
             QuicClientConfig::try_from(config).expect("the provider has the cipher of Initial packets");
         (Arc::new(config), pins)
     }
 
     /// The configuration of an end that listens, and its record of a rejected certificate.
-    pub(crate) fn server(&self) -> (Arc<QuicServerConfig>, Arc<Pins>) {
+    pub fn server(&self) -> (Arc<QuicServerConfig>, Arc<Pins>) {
         let pins = Arc::new(Pins::new(self.clients.clone()));
         let config = rustls::ServerConfig::builder_with_provider(Arc::clone(&pins.provider))
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -104,7 +111,7 @@ impl Credentials {
         let mut config = config.expect("the certificate was made with this key");
         config.send_tls13_tickets = 0;
         config.key_log = Arc::new(KeyLogFile::new());
-        config.alpn_protocols = vec![ALPN.to_vec()];
+        config.alpn_protocols = vec![self.alpn.to_vec()];
         let config =
             QuicServerConfig::try_from(config).expect("the provider has the cipher of Initial packets");
         (Arc::new(config), pins)
@@ -117,7 +124,7 @@ fn key(identity: &Identity) -> rustls::pki_types::PrivateKeyDer<'static> {
 
 /// Accepts pinned certificates, or any certificate.
 #[derive(Debug)]
-pub(crate) struct Pins {
+pub struct Pins {
     accepted: Option<Vec<Fingerprint>>,
     rejected: Mutex<Option<Fingerprint>>,
     provider: Arc<CryptoProvider>,
@@ -130,7 +137,7 @@ impl Pins {
     }
 
     /// A message for users, if a certificate was rejected.
-    pub(crate) fn complaint(&self) -> Option<String> {
+    pub fn complaint(&self) -> Option<String> {
         let found = (*self.rejected.lock().unwrap_or_else(PoisonError::into_inner))?;
         let expected: Vec<String> = self.accepted.iter().flatten().map(Fingerprint::to_string).collect();
         Some(format!(

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
+use crate::Limits;
 use driver::Platform;
-use live::Limits;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{IdleTimeout, MtuDiscoveryConfig, ServerConfig, TransportConfig, VarInt};
@@ -64,7 +64,7 @@ pub(crate) fn transport(limits: &Limits, sends: &Sends) -> TransportConfig {
 }
 
 /// The configuration of an end that listens.
-pub(crate) fn listener(
+pub fn listener(
     crypto: Arc<QuicServerConfig>,
     transport: Arc<TransportConfig>,
     platform: &mut impl Platform,

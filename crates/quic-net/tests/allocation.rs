@@ -4,7 +4,7 @@ use std::alloc::System;
 use std::net::SocketAddr;
 
 use bytes::BufMut;
-use live::Stats;
+use quic_net::Stats;
 use quic_net::frames::Secret;
 use quic_net::group::{EpochKey, Header, Reception};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};

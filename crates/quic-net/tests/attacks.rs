@@ -14,8 +14,10 @@ use common::{
 use contract::{EndpointId, Random};
 use driver::Platform;
 use driver::testing::InFlight;
-use live::{Control, End, Handshake, Limits, Outcome, Scheme};
-use quic_net::{Credentials, Object, Proposal, Settings, objects, receive, send};
+use quic_net::{
+    Control, Credentials, End, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects,
+    receive, send,
+};
 use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 

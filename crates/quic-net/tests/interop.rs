@@ -12,8 +12,9 @@ use std::process::{Command, Stdio};
 use common::{limits, settings};
 use contract::EndpointId;
 use driver::Udp;
-use live::{Control, End, Handshake, Outcome, Scheme};
-use quic_net::{Credentials, Object, Proposal, objects, receive, send};
+use quic_net::{
+    Control, Credentials, End, Handshake, Object, Outcome, Proposal, Scheme, objects, receive, send,
+};
 use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::Time;
 

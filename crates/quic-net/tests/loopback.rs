@@ -5,8 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Folder, content, object, pair, receive_into, receive_with, send_files, settings};
-use live::{Control, End, Handshake, Scheme};
-use quic_net::{Credentials, Identity, Object, check, objects, send};
+use quic_net::{Control, Credentials, End, Handshake, Identity, Object, Scheme, check, objects, send};
 use transfer::{Receivers, Source, Tally, Task};
 
 #[test]

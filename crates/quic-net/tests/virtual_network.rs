@@ -10,8 +10,8 @@ use common::{
 };
 use contract::Random;
 use driver::testing::VirtualNetwork;
-use live::{End, Handshake, Outcome};
 use quic_net::Credentials;
+use quic_net::{End, Handshake, Outcome};
 use units::{Duration, Time};
 
 /// Sends a file of this many bytes; returns what both ends say, and whether it arrived.
@@ -189,7 +189,7 @@ fn two_senders_or_two_receivers_are_told_that_they_do_not_fit() {
     let (here, there) = (net.host(a, ms(5)), net.host(b, ms(0)));
     let credentials = Credentials::insecure([1; 32]);
     let mut listens = settings(Handshake::Listen, credentials.clone());
-    listens.limits = live::Limits { waits: Duration::from_secs(5), ..limits() };
+    listens.limits = quic_net::Limits { waits: Duration::from_secs(5), ..limits() };
     let listener = receive_with(there, listens, folder.path("in"));
     let calls = settings(Handshake::Connect(b), credentials);
     let caller = receive_with(here, calls, folder.path("in"));

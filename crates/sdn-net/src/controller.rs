@@ -1,24 +1,27 @@
-//! The controller as a process: sessions with agents around the state machine and its app.
+//! The controller as a process: QUIC connections with agents around the state machine and its app.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use contract::{
-    Address, App, Backlog, Command, Control as Spoken, Cx, Ecn, EndpointId, FlowId, Header, NodeCx, NodeId,
-    NodeView, Outputs, Packet, PortId, PortView, Random, Router, RouterInput, Setup,
+    Address, App, Backlog, Command, Control as SdnMessage, Cx, Ecn, EndpointId, FlowId, Header, Meter,
+    NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Router, RouterInput, Setup,
 };
-use driver::{EventLoop, Platform, drive};
-use live::{Admission, Attempt, CLOSE_LINGER, CallerHello, Channel, Listener, POLL_INTERVAL, Transmitter};
+use driver::Platform;
+use quic_net::host::{Counters, Host, Hosted, Protocol, drive};
+use quic_net::{Discarded, End, code};
+use quinn_proto::{Connection, ConnectionHandle, Dir, Event, StreamEvent, StreamId};
 use schemes::AnyApp;
 use stack::sdn::{AgentLocation, Controller};
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{Frame, KEY, Order as SessionOrder, Reason, Role, Said, Task};
+use wire::sdn::{Attach, ControlMessage, INSTANCE, Task};
+use wire::stream::Reason;
 
-use crate::{Control, Error, NodeStats, Settings, Stats};
+use crate::{Control, Error, NodeStats, Settings, Stats, transport};
 
-/// Interval at which the status is published.
-const SHOW: Duration = Duration::from_millis(100);
-/// Maximum number of callers beyond those at nodes, for agents that reconnect before a timeout.
+/// Interval at which the status is published and a stop is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Maximum number of connections beyond those of nodes, for agents that reconnect before a timeout.
 const SPARE: usize = 16;
 
 /// Runs a controller at the address of `platform` until it is stopped. Returns its status.
@@ -27,106 +30,185 @@ const SPARE: usize = 16;
 ///
 /// The settings are invalid.
 pub fn control(settings: Settings, platform: &mut impl Platform, control: &Control) -> Result<Stats, Error> {
-    let mut controller = ControllerLoop::new(settings, platform, control)?;
-    drive(&mut controller);
-    let stats = controller.stats();
+    let server = transport::controller(&settings.credentials, &settings.limits, platform);
+    let now = platform.now();
+    let mut controller = ControllerLoop::new(settings, control, now)?;
+    let mut host = Host::new(platform, Some(server));
+    drive(&mut host, &mut controller);
+    let stats = controller.stats(&host.counters);
     control.publish(stats.clone());
     Ok(stats)
 }
 
-/// An open session.
+/// An open connection.
 struct Member {
-    caller: [u8; KEY],
-    channel: Channel,
-    /// Its node, when it is known.
-    node: Option<NodeId>,
-    /// Its session is closed or being closed, and is answered until then.
-    gone: Option<Time>,
+    id: ConnectionHandle,
+    at: SocketAddr,
+    /// The stream of the attachment and the task.
+    stream: Option<StreamId>,
+    /// Received of the attachment.
+    inbound: Vec<u8>,
+    /// When the handshake was complete.
+    opened_at: Time,
+    state: State,
 }
 
-struct ControllerLoop<'a, O> {
+/// How far the agent of a connection is.
+enum State {
+    /// It has not said which node it is at.
+    Opening,
+    /// It has, and gets its task next.
+    Attaching(Attach),
+    /// It is at this node.
+    Attached { node: NodeId, instance: [u8; INSTANCE] },
+    /// The connection is to be closed.
+    Refused(Reason),
+}
+
+impl Member {
+    const fn node(&self) -> Option<NodeId> {
+        match self.state {
+            State::Attached { node, .. } => Some(node),
+            _ => None,
+        }
+    }
+
+    /// Reads the attachment, unless it is there.
+    fn read_attach(&mut self, connection: &mut Connection, discarded: &mut Discarded) {
+        if !matches!(self.state, State::Opening) {
+            return;
+        }
+        let Some(id) = self.stream else { return };
+        let mut stream = connection.recv_stream(id);
+        let Ok(mut chunks) = stream.read(true) else { return };
+        let whole = loop {
+            match chunks.next(Attach::LONGEST) {
+                // flow control limits the sum
+                Ok(Some(chunk)) => self.inbound.extend_from_slice(&chunk.bytes),
+                Ok(None) => break true,
+                Err(_) => break false,
+            }
+        };
+        // the connection transmits after this anyway
+        let _ = chunks.finalize();
+        if whole {
+            self.state = match Attach::read(&self.inbound) {
+                Ok(attach) => State::Attaching(attach),
+                Err(_) => {
+                    discarded.malformed += 1;
+                    State::Refused(Reason::Mismatch)
+                }
+            };
+        }
+    }
+}
+
+struct ControllerLoop<'a> {
     settings: Settings,
     tasks: BTreeMap<NodeId, Task>,
     machine: Controller<AnyApp>,
     random: Random,
     out: Outputs,
-    tx: Transmitter<'a, O>,
+    meter: Meter,
+    discarded: Discarded,
     control: &'a Control,
-    listener: Listener,
-    /// By the number of the session.
-    members: BTreeMap<u32, Member>,
-    /// The last caller at each node.
-    last: BTreeMap<NodeId, [u8; KEY]>,
+    members: Vec<Member>,
+    /// Messages of the state machine that have not been sent.
+    outgoing: Vec<(NodeId, ControlMessage)>,
+    /// The last agent at each node.
+    last: BTreeMap<NodeId, [u8; INSTANCE]>,
     begun: u32,
     unknown: u64,
     poll_at: Time,
-    show_at: Time,
-    stopping: bool,
 }
 
-impl<O: Platform> EventLoop for ControllerLoop<'_, O> {
-    type Platform = O;
-    type Outcome = ();
-    const SENDS: bool = false;
-
-    fn platform(&mut self) -> &mut O {
-        self.tx.platform
-    }
-
-    fn on_datagram(&mut self, bytes: &[u8], from: SocketAddr, _ecn: Ecn, now: Time) -> Option<()> {
-        self.take(bytes, from, now);
-        None
-    }
-
-    fn on_time(&mut self, now: Time) -> Option<()> {
-        if self.machine.wake() <= now {
-            self.give(RouterInput::Timer, now);
+impl Protocol for ControllerLoop<'_> {
+    fn on_packet(&mut self, id: ConnectionHandle, connection: &mut Connection, _ecn: Ecn, now: Time) {
+        let Some(at) = self.members.iter().position(|member| member.id == id) else { return };
+        let member = &mut self.members[at];
+        member.at = connection.remote_address();
+        let node = member.node();
+        while let Some(bytes) = connection.datagrams().recv() {
+            match (node, ControlMessage::read(&bytes)) {
+                (Some(node), Ok(message)) if self.fits(&message, node) => {
+                    self.on_message(&message, node, bytes.len(), now);
+                }
+                (_, Ok(_)) => self.discarded.misplaced += 1,
+                (_, Err(_)) => self.discarded.malformed += 1,
+            }
         }
-        if now >= self.show_at {
-            self.show_at = now + SHOW;
-            self.control.publish(self.stats());
+    }
+
+    fn on_event(&mut self, id: ConnectionHandle, connection: &mut Connection, event: Event, now: Time) {
+        let found = self.members.iter().position(|member| member.id == id);
+        match (event, found) {
+            (Event::Connected, None) => {
+                let busy = self.members.len() >= self.tasks.len() + SPARE;
+                self.members.push(Member {
+                    id,
+                    at: connection.remote_address(),
+                    stream: None,
+                    inbound: Vec::new(),
+                    opened_at: now,
+                    state: if busy { State::Refused(Reason::Busy) } else { State::Opening },
+                });
+            }
+            (Event::Stream(event), Some(at)) => {
+                let member = &mut self.members[at];
+                if matches!(event, StreamEvent::Opened { dir: Dir::Bi }) && member.stream.is_none() {
+                    member.stream = connection.streams().accept(Dir::Bi);
+                }
+                member.read_attach(connection, &mut self.discarded);
+            }
+            (Event::ConnectionLost { .. }, Some(at)) => drop(self.members.swap_remove(at)),
+            // its handshake failed
+            (Event::ConnectionLost { .. }, None) => self.discarded.forged += 1,
+            _ => {}
+        }
+    }
+}
+
+impl<P: Platform> Hosted<P> for ControllerLoop<'_> {
+    fn turn(&mut self, host: &mut Host<P>, now: Time) -> Option<End> {
+        self.attach(host, now);
+        if self.machine.wake() <= now {
+            self.handle(RouterInput::Timer, now);
+        }
+        for (node, message) in std::mem::take(&mut self.outgoing) {
+            // messages to agents that are not connected are lost, as on a link that is down
+            let member = self.members.iter().find(|member| member.node() == Some(node));
+            if let Some(connection) = member.and_then(|member| host.connection(member.id)) {
+                let mut bytes = Vec::new();
+                message.write(&mut bytes);
+                // of too many messages that wait, the oldest are lost
+                let _ = connection.datagrams().send(bytes.into(), true);
+            }
         }
         if now < self.poll_at {
             return None;
         }
         self.poll_at = now + POLL_INTERVAL;
-        if self.control.stopped() && !self.stopping {
-            // said once: who does not hear it finds out by the silence
-            self.stopping = true;
-            let open = self.members.values_mut().filter(|member| member.gone.is_none());
-            open.for_each(|member| member.channel.order(SessionOrder::Close(Reason::Stopped), now));
+        self.control.publish(self.stats(&host.counters));
+        if !self.control.stopped() {
+            return None;
         }
-        let limits = self.settings.limits;
-        self.members.retain(|_, member| {
-            let until = member.gone.unwrap_or(member.channel.heard_at + limits.patience);
-            now < until
-        });
-        for session in self.members.keys().copied().collect::<Vec<_>>() {
-            let Some(member) = self.members.get_mut(&session) else { continue };
-            if let Some((serial, order)) = member.channel.due(now) {
-                self.say(session, Frame::Order { serial, order }, now);
-            } else if member.channel.too_quiet(now, limits.keep_alive) {
-                self.say(session, Frame::KeepAlive, now);
-            }
+        for member in &self.members {
+            host.close(member.id, code(Reason::Stopped), "", now);
         }
-        self.stopping.then_some(())
-    }
-
-    fn flush(&mut self) {
-        self.tx.flush();
+        Some(End::Stopped)
     }
 
     fn wake(&self, _now: Time) -> Time {
         self.machine.wake().min(self.poll_at)
     }
 
-    fn packets_sent(&self) -> u64 {
-        0
+    fn paced(&self) -> Option<u64> {
+        None
     }
 }
 
-impl<'a, O: Platform> ControllerLoop<'a, O> {
-    fn new(settings: Settings, platform: &'a mut O, control: &'a Control) -> Result<Self, Error> {
+impl<'a> ControllerLoop<'a> {
+    fn new(settings: Settings, control: &'a Control, now: Time) -> Result<Self, Error> {
         let network = &settings.network;
         let app = make_app(&settings)?;
         let nameless =
@@ -143,8 +225,6 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
             }
             tasks.insert(node, task);
         }
-        let now = platform.now();
-        let listener = Listener::new(&settings.secret, tasks.len() + SPARE, platform);
         let machine = make(&settings, app);
         let mut controller = Self {
             random: Random::new(settings.seed, "controller", "app"),
@@ -152,24 +232,22 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
             tasks,
             machine,
             out: Outputs::default(),
-            tx: Transmitter::new(platform),
+            meter: Meter::default(),
+            discarded: Discarded::default(),
             control,
-            listener,
-            members: BTreeMap::new(),
+            members: Vec::new(),
+            outgoing: Vec::new(),
             last: BTreeMap::new(),
             begun: 1,
             unknown: 0,
             poll_at: now,
-            show_at: now,
-            stopping: false,
         };
-        controller.give(RouterInput::Start, now);
+        controller.handle(RouterInput::Start, now);
         Ok(controller)
     }
 
-    fn stats(&self) -> Stats {
+    fn stats(&self, counters: &Counters) -> Stats {
         let node = |&node: &NodeId| {
-            let here = self.members.values().find(|member| member.node == Some(node));
             let network = &self.settings.network;
             let load = |port: &PortId| {
                 let seen = self.machine.cache().seen(*port)?;
@@ -178,199 +256,143 @@ impl<'a, O: Platform> ControllerLoop<'a, O> {
             let ports = network.net.out.get(node.index()).map_or(&[][..], Vec::as_slice);
             NodeStats {
                 name: network.name(node).to_owned(),
-                at: here.map(|member| member.channel.to),
+                at: self.members.iter().find(|member| member.node() == Some(node)).map(|member| member.at),
                 loads: ports.iter().filter_map(load).collect(),
             }
         };
         Stats {
             nodes: self.settings.network.net.agents.iter().map(node).collect(),
-            meter: self.tx.stats.meter.clone(),
+            meter: self.meter.clone(),
             open_commands: self.machine.open_commands(),
             begun: self.begun,
             unknown: self.unknown,
-            sent: self.tx.stats.sent,
-            received: self.tx.stats.received,
-            discarded: self.tx.stats.discarded,
+            sent: counters.sent,
+            received: counters.received,
+            discarded: Discarded { strangers: counters.strangers + counters.refused, ..self.discarded },
         }
     }
 
-    // ---- the machine
+    // ---- the state machine
 
-    /// Gives the state machine an input, and sends its messages. Messages to agents that are not connected are lost, as on a link that is
-    /// down.
-    fn give(&mut self, input: RouterInput<'_>, now: Time) {
-        let Self { machine, random, out, tx, .. } = self;
-        let mut cx = Cx::new(now, ME, FlowId(u32::MAX), random, &mut tx.stats.meter, out);
+    /// Passes an input to the state machine, and queues its messages.
+    fn handle(&mut self, input: RouterInput<'_>, now: Time) {
+        let Self { machine, random, out, meter, outgoing, .. } = self;
+        let mut cx = Cx::new(now, ME, FlowId(u32::MAX), random, meter, out);
         machine.handle(input, &mut NodeCx::new(&mut cx, &mut Nowhere));
-        let outbox = std::mem::take(&mut self.out.outbox);
-        for &id in &outbox {
-            let packet = *self.out.arena.get(id);
-            self.out.arena.release(id);
-            let (Header::Control(frame), Some(node)) = (packet.header, packet.to.node()) else { continue };
-            let said = Said { sent_at: packet.sent_at, label: packet.label, frame };
-            if let Some(session) = self.session_of(node) {
-                self.say(session, Frame::Control(said), now);
+        for id in std::mem::take(&mut out.outbox) {
+            let packet = *out.arena.get(id);
+            out.arena.release(id);
+            if let (Header::Control(frame), Some(node)) = (packet.header, packet.to.node()) {
+                outgoing.push((node, ControlMessage { sent_at: packet.sent_at, label: packet.label, frame }));
             }
         }
-        self.out.outbox = outbox;
-        self.out.outbox.clear();
     }
 
     /// Restarts the state machine, which asks all agents for the commands in force.
-    fn begin_again(&mut self, now: Time) {
+    fn restart(&mut self, now: Time) {
         // the parameters were accepted before
         let Ok(app) = make_app(&self.settings) else { return };
         self.machine = make(&self.settings, app);
         self.begun += 1;
-        self.give(RouterInput::Start, now);
+        self.handle(RouterInput::Start, now);
+    }
+
+    fn on_message(&mut self, message: &ControlMessage, node: NodeId, length: usize, now: Time) {
+        let packet = Packet {
+            flow: FlowId(u32::MAX),
+            size_bytes: length as u32,
+            source: address(node),
+            to: ME.into(),
+            sent_at: message.sent_at,
+            label: message.label,
+            header: Header::Control(message.frame),
+            ecn: Ecn::NotCapable,
+            hops: 0,
+        };
+        self.handle(RouterInput::Packet(&packet, PortId(node.0)), now);
     }
 
     /// Whether a message is valid from this node: about its own ports and known prefixes.
-    fn fits(&self, said: &Said, node: NodeId) -> bool {
+    fn fits(&self, message: &ControlMessage, node: NodeId) -> bool {
         let network = &self.settings.network;
-        match said.frame {
-            Spoken::Status(status) => network.is_of(status.port, node),
-            Spoken::Signal { port } => network.is_of(port, node),
-            Spoken::Shares { port, .. } => {
+        match message.frame {
+            SdnMessage::Status(status) => network.is_of(status.port, node),
+            SdnMessage::Signal { port } => network.is_of(port, node),
+            SdnMessage::Shares { port, .. } => {
                 let more = self.machine.cache().seen(port);
                 let more = more.is_some_and(|seen| seen.shares.len() < usize::from(seen.status.shares));
                 more && network.is_of(port, node)
             }
-            Spoken::Kept(Command::NextHops { prefix, hops }) => {
+            SdnMessage::Kept(Command::NextHops { prefix, hops }) => {
                 network.net.origins.contains_key(&prefix)
                     && hops.list().iter().all(|hop| network.is_of(hop.port, node))
             }
-            Spoken::Kept(Command::Queue { port, .. } | Command::Cap { port, .. }) => {
+            SdnMessage::Kept(Command::Queue { port, .. } | Command::Cap { port, .. }) => {
                 network.is_of(port, node)
             }
-            Spoken::Ack | Spoken::Welcome { .. } => true,
-            Spoken::Kept(Command::Route { .. }) | Spoken::Command(_) | Spoken::Hello => false,
+            SdnMessage::Ack | SdnMessage::Welcome { .. } => true,
+            SdnMessage::Kept(Command::Route { .. }) | SdnMessage::Command(_) | SdnMessage::Hello => false,
         }
     }
 
-    // ---- what comes
+    // ---- connections
 
-    fn take(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
-        let found = self.listener.session_of(bytes, from, self.tx.platform, &mut self.tx.stats);
-        let Some((session, opening)) = found else { return };
-        if opening {
-            return self.on_attempt(bytes, from, now);
-        }
-        let Some(member) = self.members.get_mut(&session) else {
-            self.tx.stats.discarded.strangers += 1;
-            return;
-        };
-        let (caller, known) = (member.caller, member.channel.known);
-        let Some(frame) = member.channel.read(bytes, from, now, &mut self.tx.stats) else { return };
-        if !known {
-            // it is who it says that it is, and has no other session
-            self.members.retain(|number, member| *number == session || member.caller != caller);
-        }
-        let Some(member) = self.members.get_mut(&session) else { return };
-        let node = member.node.filter(|_| member.gone.is_none());
-        match frame {
-            Frame::KeepAlive => {}
-            Frame::Ack { serial } => member.channel.on_heard(serial, now),
-            Frame::Order { serial, order } => {
-                let (_, answer) = member.channel.on_order(serial);
-                if matches!(order, SessionOrder::Close(_)) {
-                    (member.node, member.gone) = (None, Some(now + CLOSE_LINGER));
+    /// Assigns tasks to agents that have identified themselves, and closes connections that are refused.
+    fn attach<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
+        for at in 0..self.members.len() {
+            let member = &mut self.members[at];
+            match &member.state {
+                State::Attaching(attach) => {
+                    let attach = attach.clone();
+                    self.on_attach(at, &attach, host, now);
                 }
-                if answer {
-                    self.say(session, Frame::Ack { serial }, now);
+                State::Opening if now >= member.opened_at + self.settings.limits.silence => {
+                    member.state = State::Refused(Reason::Quiet);
                 }
+                State::Opening | State::Attached { .. } | State::Refused(_) => {}
             }
-            Frame::Attach { node } => self.on_attach(session, &node, now),
-            Frame::Control(said) if node.is_some_and(|node| self.fits(&said, node)) => {
-                let Some(node) = node else { return };
-                let packet = Packet {
-                    flow: FlowId(u32::MAX),
-                    size_bytes: bytes.len() as u32,
-                    source: address(node),
-                    to: ME.into(),
-                    sent_at: said.sent_at,
-                    label: said.label,
-                    header: Header::Control(said.frame),
-                    ecn: Ecn::NotCapable,
-                    hops: 0,
-                };
-                self.give(RouterInput::Packet(&packet, PortId(node.0)), now);
-            }
-            _ => self.tx.stats.discarded.misplaced += 1,
         }
+        self.members.retain(|member| {
+            let State::Refused(reason) = member.state else { return true };
+            host.close(member.id, code(reason), "", now);
+            false
+        });
     }
 
-    /// An agent says where it stands.
-    fn on_attach(&mut self, session: u32, name: &str, now: Time) {
-        let Some(member) = self.members.get(&session).filter(|member| member.gone.is_none()) else { return };
-        let caller = member.caller;
-        let Some(node) = self.settings.network.agent(name) else {
+    /// An agent has identified itself.
+    fn on_attach<P: Platform>(&mut self, at: usize, attach: &Attach, host: &mut Host<P>, now: Time) {
+        let &Attach { instance, ref node } = attach;
+        let Some(node) = self.settings.network.agent(node) else {
             self.unknown += 1;
-            if let Some(member) = self.members.get_mut(&session) {
-                member.channel.order(SessionOrder::Close(Reason::Unknown), now);
-                member.gone = Some(now + self.settings.limits.linger);
-            }
+            self.members[at].state = State::Refused(Reason::Unknown);
             return;
         };
-        let other = self.session_of(node).filter(|other| *other != session);
-        if let Some(other) = other {
-            let silence = self.settings.limits.silence;
-            let there = self.members.get(&other).is_some_and(|other| {
-                other.caller != caller && now.saturating_since(other.channel.heard_at) < silence
-            });
-            if there {
-                // two say that they are one: the first stays until it falls silent
-                self.tx.stats.discarded.misplaced += 1;
+        if let Some(other) = self.members.iter_mut().find(|member| member.node() == Some(node)) {
+            if !matches!(other.state, State::Attached { instance: known, .. } if known == instance) {
+                // another process claims the same node: the first stays until its connection is lost
+                self.members[at].state = State::Refused(Reason::Busy);
                 return;
             }
-            self.members.remove(&other);
+            // its earlier connection, which it has given up
+            other.state = State::Refused(Reason::Stopped);
         }
-        if let Some(member) = self.members.get_mut(&session) {
-            member.node = Some(node);
+        let member = &mut self.members[at];
+        member.state = State::Attached { node, instance };
+        let connection = host.connection(member.id);
+        if let (Some(connection), Some(stream), Some(task)) =
+            (connection, member.stream, self.tasks.get(&node))
+        {
+            let mut bytes = Vec::new();
+            task.write(&mut bytes);
+            let mut stream = connection.send_stream(stream);
+            // an agent's flow control has room for the longest task; without it there is none, and the connection has no use
+            let _ = stream.write(&bytes);
+            let _ = stream.finish();
         }
-        if let Some(task) = self.tasks.get(&node) {
-            self.say(session, Frame::Task(Box::new(task.clone())), now);
-        }
-        if self.last.insert(node, caller).is_some_and(|before| before != caller) {
+        if self.last.insert(node, instance).is_some_and(|before| before != instance) {
             // a forwarder that restarted has forgotten its commands
-            self.begin_again(now);
+            self.restart(now);
         }
-    }
-
-    fn on_attempt(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
-        let Attempt::Hello(hello) =
-            self.listener.on_attempt(bytes, from, now, self.tx.platform, &mut self.tx.stats)
-        else {
-            return;
-        };
-        let reason = match () {
-            () if hello.role != Role::Agent => Reason::Mismatch,
-            () if self.members.len() >= self.tasks.len() + SPARE => Reason::Busy,
-            () => return self.admit(&hello, from, now),
-        };
-        self.listener.refuse(&hello, from, reason, self.tx.platform, &mut self.tx.stats);
-    }
-
-    fn admit(&mut self, hello: &CallerHello, from: SocketAddr, now: Time) {
-        let (channel, welcome) =
-            self.listener.admit(hello, from, now, Admission { peer: 0, group: None }, None, self.tx.platform);
-        // a session has that number: the next hello of the caller draws another
-        if self.members.contains_key(&channel.session) {
-            return;
-        }
-        self.listener.welcome(hello, welcome, from, self.tx.platform, &mut self.tx.stats);
-        self.tx.stats.sessions += 1;
-        let member = Member { caller: hello.caller, channel, node: None, gone: None };
-        self.members.insert(member.channel.session, member);
-    }
-
-    fn session_of(&self, node: NodeId) -> Option<u32> {
-        self.members.iter().find(|(_, member)| member.node == Some(node)).map(|(session, _)| *session)
-    }
-
-    fn say(&mut self, session: u32, frame: Frame<'_>, now: Time) {
-        let Some(member) = self.members.get_mut(&session) else { return };
-        self.tx.on(&mut member.channel).say(frame, Ecn::NotCapable, now);
     }
 }
 

@@ -1,21 +1,23 @@
 //! An SDN controller and its agents over real sockets.
 //!
 //! The state machines are those of `stack::sdn`, the app is that of a scheme, and they decide as in the simulator. [`control`] runs the controller as
-//! a process; it is configured with a network, and agents call it. An agent is in a forwarder; its half of the session is [`SouthboundChannel`]. Both first agree on the identity of the agent, and on the numbers of ports and prefixes.
+//! a process; it is configured with a network, and agents connect to it. An agent is in a forwarder; its end of the connection is
+//! [`SouthboundChannel`]. The southbound channel is a QUIC connection (RFC 9000); [`wire::sdn`] has its messages.
 
 mod controller;
 mod southbound;
+mod transport;
 
 use std::fmt;
 use std::net::SocketAddr;
 
 use contract::{Meter, NameId, Net, NodeId, ParamError, ParamList, PortId};
 use driver::Watch;
-use live::{Discarded, Limits, Secret, Traffic};
+use quic_net::{Credentials, Discarded, Limits, Traffic};
 use stack::sdn::Config;
 use units::Bytes;
 use wire::ndn::Name;
-use wire::stream::{Prefix, Task};
+use wire::sdn::{Prefix, Task};
 
 pub use controller::control;
 pub use southbound::{Received, SouthboundChannel};
@@ -81,9 +83,9 @@ pub struct Settings {
     pub data: Bytes,
     /// Settings of the state machine.
     pub config: Config,
-    /// The key of the controller and its agents.
-    pub secret: Secret,
-    /// Timeouts of sessions.
+    /// What the controller shows, and which agents it accepts.
+    pub credentials: Credentials,
+    /// Timeouts of connections.
     pub limits: Limits,
     /// The seed of the app's random stream.
     pub seed: u64,
@@ -100,13 +102,13 @@ pub struct Stats {
     pub open_commands: usize,
     /// Starts of the state machine: one, plus one per forwarder that had lost its commands.
     pub begun: u32,
-    /// Callers that named a node without an agent.
+    /// Agents that named a node without an agent.
     pub unknown: u64,
     /// All datagrams sent.
     pub sent: Traffic,
-    /// All valid datagrams received.
+    /// All datagrams received.
     pub received: Traffic,
-    /// Discarded datagrams.
+    /// Failed handshakes (`forged`), and messages that were not accepted.
     pub discarded: Discarded,
 }
 
@@ -131,7 +133,7 @@ pub enum Error {
     Param(ParamError),
     /// There is no scheme with this name that has an app.
     NoApp(String),
-    /// The task of this node does not fit into one datagram, or has names that are too long.
+    /// The task of this node is too long, or has names that are too long.
     TooLarge(String),
     /// A prefix has no name.
     NoName(NameId),
@@ -143,7 +145,7 @@ impl fmt::Display for Error {
             Self::Param(error) => write!(f, "parameter `{}`: {}", error.name, error.message),
             Self::NoApp(name) => write!(f, "there is no scheme `{name}` with a part in controllers"),
             Self::TooLarge(node) => {
-                write!(f, "node `{node}` has more links or prefixes than can be told, or longer names")
+                write!(f, "node `{node}` has more links or prefixes than a task can have, or longer names")
             }
             Self::NoName(prefix) => write!(f, "prefix {} has no name", prefix.0),
         }

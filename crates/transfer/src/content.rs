@@ -6,7 +6,9 @@
 
 use contract::EndpointId;
 use units::{Duration, Rate, Time};
-use wire::stream::{KEY, Reason};
+use wire::stream::Reason;
+
+use crate::KEY;
 
 /// The state of a transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

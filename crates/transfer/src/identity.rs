@@ -5,7 +5,7 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::path::Path;
 
-use wire::stream::KEY;
+use crate::KEY;
 
 use super::names::STATE;
 use super::partial::MAGIC;

@@ -57,6 +57,9 @@ pub use store::{FileStore, PipeStore, Store, Whole};
 pub use tally::{Snapshot, Tally};
 pub use task::{Source, Task, keep, offered};
 
+/// Bytes of a secret, and of a value that only the two ends of a session know.
+const KEY: usize = 32;
+
 /// Reading or writing failed, or what arrived cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {

@@ -2,7 +2,9 @@
 
 use contract::EndpointId;
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{KEY, Reason};
+use wire::stream::Reason;
+
+use crate::KEY;
 
 use crate::{ByteSource, Pace, Payload, Status, Waits};
 

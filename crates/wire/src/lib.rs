@@ -9,6 +9,8 @@ mod named;
 pub mod ndn;
 mod pcapng;
 mod printable;
+mod reader;
+pub mod sdn;
 pub mod stream;
 mod udp;
 

@@ -1,9 +1,9 @@
 //! How sessions with receivers end, and the end of the sender.
 
 use driver::Platform;
-use live::{End, Phase};
 use quic_net::frames::Record;
 use quic_net::host::Host;
+use quic_net::{End, Phase};
 use quinn_proto::ConnectionError;
 use transfer::Status;
 use units::Time;
@@ -18,7 +18,7 @@ impl Sender<'_> {
     pub(super) fn replace<P: Platform>(
         &mut self,
         number: usize,
-        host: &mut Host<'_, P>,
+        host: &mut Host<P>,
         now: Time,
     ) -> Option<u32> {
         let member = self.members.get_mut(number)?.take()?;
@@ -51,7 +51,7 @@ impl Sender<'_> {
         number: usize,
         end: End,
         reason: Reason,
-        host: &mut Host<'_, P>,
+        host: &mut Host<P>,
         now: Time,
     ) {
         let Some(Some(member)) = self.members.get(number) else { return };
@@ -74,7 +74,7 @@ impl Sender<'_> {
     // ---- the end
 
     /// Whether there is anything left to do.
-    pub(super) fn watch<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    pub(super) fn watch<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         match self.flow.status() {
             Status::Failed(why) => {
                 let reason = self.flow.payload().reason();
@@ -97,7 +97,7 @@ impl Sender<'_> {
     }
 
     /// Closes all connections.
-    pub(super) fn close<P: Platform>(&mut self, end: End, reason: Reason, host: &mut Host<'_, P>, now: Time) {
+    pub(super) fn close<P: Platform>(&mut self, end: End, reason: Reason, host: &mut Host<P>, now: Time) {
         self.exchange(host, now);
         let own = if end == End::Complete { End::Complete } else { End::Stopped };
         for number in 0..self.members.len() {
@@ -111,7 +111,7 @@ impl Sender<'_> {
     }
 
     /// The end, if it is over.
-    pub(super) fn over<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) -> Option<End> {
+    pub(super) fn over<P: Platform>(&mut self, host: &mut Host<P>, now: Time) -> Option<End> {
         let Closing { end, until, closed } = self.closing.as_ref()?;
         if !closed && (now >= *until || self.admitted().next().is_none()) {
             let end = end.clone();

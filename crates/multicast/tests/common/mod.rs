@@ -9,9 +9,8 @@ use std::thread::{self, JoinHandle};
 use contract::EndpointId;
 use driver::Platform;
 use driver::testing::{InFlight, VirtualHost, VirtualNetwork};
-use live::{Control, Handshake, Limits, Outcome, Scheme};
 use multicast::{Group, ReceiverOutcome};
-use quic_net::{Credentials, Proposal, Settings};
+use quic_net::{Control, Credentials, Handshake, Limits, Outcome, Proposal, Scheme, Settings};
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Payload, Sink, Status};
 use units::{Duration, Time};
 

@@ -1,18 +1,15 @@
 //! The SDN agent of a forwarder: its reports, and the execution of commands.
 
-use std::net::SocketAddr;
-
 use contract::{
     Command, Count, FaceId, Header, NameId, NextHop, NodeId, NodeView, Packet, PortId, PortView, RouterInput,
     Traffic,
 };
-use driver::{Batch, GsoBatch, Platform, SendOutcome};
-use live::Discarded;
+use quic_net::Discarded;
 use sdn_net::{Received, SouthboundChannel};
 use stack::ndn::preferred;
 use stack::sdn::Agent;
 use units::{Rate, Time};
-use wire::stream::{Reason, Task};
+use wire::sdn::Task;
 
 use super::ports::Port;
 use super::routes::Routes;
@@ -22,8 +19,6 @@ use super::{Frames, Node, Peer};
 /// The agent of a forwarder.
 pub(super) struct ForwarderAgent {
     channel: SouthboundChannel,
-    settings: ControllerSettings,
-    random: SeededRandom,
     task: Option<Task>,
     /// Ports in the controller's numbering, by link.
     ports: Vec<Option<PortId>>,
@@ -37,8 +32,8 @@ pub struct AgentStats {
     /// Whether the agent is connected to a controller and has a task.
     pub connected: bool,
     /// Why the controller last refused it, if it did.
-    pub last_refusal: Option<Reason>,
-    /// Sessions with a controller.
+    pub last_refusal: Option<String>,
+    /// Connections on which a controller has assigned a task.
     pub sessions: u32,
     /// Statuses sent.
     pub statuses: u64,
@@ -50,23 +45,15 @@ pub struct AgentStats {
     pub moves: u64,
     /// Commands that were not executed: outdated, or for something unknown here.
     pub ignored: u64,
-    /// Discarded datagrams on the controller's socket.
+    /// Failed handshakes (`forged`), and messages of the controller that were not accepted.
     pub discarded: Discarded,
 }
 
 impl ForwarderAgent {
-    pub(super) fn new(
-        settings: &ControllerSettings,
-        links: usize,
-        now: Time,
-        frames: &mut dyn Frames,
-    ) -> Self {
-        let mut random = SeededRandom { seed: settings.seed, drawn: 0 };
-        let mut path = ControllerPath { frames, random: &mut random, now };
-        let ControllerSettings { address, node, secret, limits, .. } = settings;
-        let channel = SouthboundChannel::new(node, *address, secret, *limits, now, &mut path);
-        let settings = settings.clone();
-        Self { channel, settings, random, task: None, ports: vec![None; links], served: Vec::new() }
+    pub(super) fn new(settings: &ControllerSettings, links: usize, now: Time) -> Self {
+        let ControllerSettings { address, node, credentials, limits, seed } = settings;
+        let channel = SouthboundChannel::new(node, *address, credentials, limits, *seed, now);
+        Self { channel, task: None, ports: vec![None; links], served: Vec::new() }
     }
 
     /// When something is due.
@@ -98,18 +85,17 @@ impl ForwarderAgent {
     }
 
     pub(super) fn stats(&self) -> AgentStats {
-        let stats = &self.channel.stats;
-        let count = |what| stats.meter.count(what);
+        let count = |what| self.channel.meter.count(what);
         AgentStats {
             connected: self.channel.has_task(),
-            last_refusal: self.channel.last_refusal(),
-            sessions: stats.sessions,
+            last_refusal: self.channel.last_refusal().map(str::to_owned),
+            sessions: self.channel.sessions(),
             statuses: count(Count::Statuses),
             signals: count(Count::Signals),
             commands: count(Count::Commands),
             moves: count(Count::Reroutes),
             ignored: count(Count::Ignored),
-            discarded: stats.discarded,
+            discarded: self.channel.discarded(),
         }
     }
 
@@ -123,16 +109,17 @@ impl ForwarderAgent {
         Some(NextHop { face, cost: u64::from(hop.cost) })
     }
 
-    fn run(
-        &mut self,
-        input: RouterInput<'_>,
-        now: Time,
-        ports: &[Port],
-        frames: &mut dyn Frames,
-    ) -> Vec<Command> {
-        let Self { channel, random, ports: numbers, .. } = self;
-        let mut seen = AgentView { ports, numbers, now };
-        channel.handle(input, now, &mut seen, &mut ControllerPath { frames, random, now })
+    fn run(&mut self, input: RouterInput<'_>, now: Time, ports: &[Port]) -> Vec<Command> {
+        let mut view = AgentView { ports, numbers: &self.ports, now };
+        self.channel.handle(input, now, &mut view)
+    }
+
+    /// Sends what waits for the controller.
+    fn flush(&mut self, now: Time, frames: &mut dyn Frames) {
+        // a datagram that the socket does not take is lost, and QUIC repeats what matters
+        self.channel.flush(now, |bytes| {
+            let _ = frames.send(Peer::Controller, bytes);
+        });
     }
 }
 
@@ -143,51 +130,48 @@ impl Node {
             self.strays.strangers += 1;
             return;
         };
-        let ForwarderAgent { channel, random, settings, .. } = &mut *attached;
-        let received = channel.on_datagram(
-            bytes,
-            settings.address,
-            now,
-            &mut ControllerPath { frames: &mut *frames, random, now },
-        );
+        attached.channel.on_datagram(bytes, now);
         let mut new_task = false;
-        let commands = match received {
-            Received::Nothing => Vec::new(),
-            Received::Frame(said) => {
-                let packet = SouthboundChannel::packet(&said);
-                attached.run(RouterInput::Packet(&packet, PortId(0)), now, &self.ports, frames)
-            }
-            // the same task again, as after a controller's restart: what was commanded stays in force
-            Received::Task(task) if attached.task.as_ref() == Some(&*task) => Vec::new(),
-            Received::Task(task) => {
-                self.take_task(&mut attached, *task, now);
-                new_task = true;
-                attached.run(RouterInput::Start, now, &self.ports, frames)
-            }
-        };
-        self.execute(&mut attached, commands);
+        while let Some(received) = attached.channel.received() {
+            let commands = match received {
+                Received::Message(message) => {
+                    let packet = SouthboundChannel::packet(&message);
+                    attached.run(RouterInput::Packet(&packet, PortId(0)), now, &self.ports)
+                }
+                // the same task again, as after a controller's restart: commands stay in force
+                Received::Task(task) if attached.task.as_ref() == Some(&*task) => Vec::new(),
+                Received::Task(task) => {
+                    self.take_task(&mut attached, *task, now);
+                    new_task = true;
+                    attached.run(RouterInput::Start, now, &self.ports)
+                }
+            };
+            self.execute(&mut attached, commands);
+        }
+        attached.flush(now, frames);
         self.attached = Some(attached);
         if new_task {
             self.rerouted();
         }
     }
 
-    /// Does what is due at the agent.
+    /// Handles what is due at the agent.
     pub(super) fn turn_agent(&mut self, at: Time, frames: &mut dyn Frames) {
         let Some(mut attached) = self.attached.take() else { return };
-        let ForwarderAgent { channel, random, .. } = &mut *attached;
-        channel.on_time(at, &mut ControllerPath { frames: &mut *frames, random, now: at });
+        attached.channel.on_time(at);
         if attached.channel.machine_is_due(at) {
-            let commands = attached.run(RouterInput::Timer, at, &self.ports, frames);
+            let commands = attached.run(RouterInput::Timer, at, &self.ports);
             self.execute(&mut attached, commands);
         }
+        attached.flush(at, frames);
         self.attached = Some(attached);
     }
 
-    /// The forwarder ends: its controller is told.
+    /// The forwarder ends: its agent closes the connection with the controller.
     pub fn end(&mut self, now: Time, frames: &mut dyn Frames) {
-        if let Some(ForwarderAgent { channel, random, .. }) = self.attached.as_deref_mut() {
-            channel.close(now, &mut ControllerPath { frames, random, now });
+        if let Some(attached) = self.attached.as_deref_mut() {
+            attached.channel.close(now);
+            attached.flush(now, frames);
         }
     }
 
@@ -210,7 +194,7 @@ impl Node {
             })
             .collect();
         let without_room = self.routes.tell(&told, now);
-        attached.channel.meter().counts[Count::Ignored as usize] += without_room;
+        attached.channel.meter.counts[Count::Ignored as usize] += without_room;
         attached.task = Some(task);
     }
 
@@ -239,7 +223,7 @@ impl Node {
                 Some(false) => continue,
                 None => Count::Ignored,
             };
-            attached.channel.meter().counts[count as usize] += 1;
+            attached.channel.meter.counts[count as usize] += 1;
         }
     }
 }
@@ -266,62 +250,17 @@ impl NodeView for AgentView<'_> {
     }
 }
 
-/// Random bytes that only who knows the seed can predict.
-struct SeededRandom {
-    seed: [u8; 32],
-    drawn: u64,
-}
-
-/// The way of datagrams to the controller, as a session sees it.
-struct ControllerPath<'a> {
-    frames: &'a mut dyn Frames,
-    random: &'a mut SeededRandom,
-    now: Time,
-}
-
-impl Platform for ControllerPath<'_> {
-    fn now(&mut self) -> Time {
-        self.now
-    }
-
-    fn wait(&mut self, _until: Time) {}
-
-    fn receive(&mut self, batch: &mut Batch) -> bool {
-        batch.clear();
-        false
-    }
-
-    fn send(&mut self, batch: &GsoBatch<'_>) -> SendOutcome {
-        let mut outcome = SendOutcome::Accepted;
-        for bytes in batch.bytes.chunks(batch.segment_size) {
-            if !self.frames.send(Peer::Controller, bytes) {
-                outcome = SendOutcome::Unreachable;
-            }
-        }
-        outcome
-    }
-
-    fn local_address(&self, _peer: SocketAddr) -> Option<SocketAddr> {
-        None
-    }
-
-    fn fill_random(&mut self, bytes: &mut [u8]) {
-        self.random.drawn += 1;
-        let mut hasher = blake3::Hasher::new_keyed(&self.random.seed);
-        hasher.update(&self.random.drawn.to_be_bytes());
-        hasher.finalize_xof().fill(bytes);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use contract::{Backlog, Hop, Hops};
     use units::{Bytes, Duration};
-    use wire::stream::Prefix;
+    use wire::sdn::Prefix;
 
     use super::*;
     use crate::forwarder::{LinkSettings, RouteSettings, Settings};
-    use live::Secret;
+    use quic_net::Credentials;
 
     /// Takes everything.
     struct Gone;
@@ -346,7 +285,7 @@ mod tests {
         let controller = ControllerSettings::new(
             SocketAddr::from(([10, 0, 0, 9], 1)),
             "r1",
-            Secret::new("only they know"),
+            Credentials::insecure([7; 32]),
         );
         let film = "/film".parse().expect("a name");
         let settings = Settings {
@@ -428,7 +367,7 @@ mod tests {
     #[test]
     fn statuses_are_of_the_links_that_both_know() {
         let (mut node, mut attached) = attached();
-        attached.run(RouterInput::Start, Time::ZERO, &node.ports, &mut Gone);
+        attached.run(RouterInput::Start, Time::ZERO, &node.ports);
         let due = Time::ZERO + Duration::from_millis(500);
         assert!(attached.channel.machine_is_due(due) && attached.wake() <= due);
         node.attached = Some(attached);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use contract::{ParamError, ParamList};
-use live::Secret;
+use quic_net::Credentials;
 use stack::ndn::Store;
 use units::{Bytes, Duration, Rate};
 use wire::ndn::{LONGEST_FRAME, Name};
@@ -115,20 +115,20 @@ pub struct ControllerSettings {
     pub address: SocketAddr,
     /// Name of this forwarder in the controller's network. Links with equal names correspond.
     pub node: String,
-    /// The key of the controller and its agents.
-    pub secret: Secret,
-    /// Timeouts of the session.
-    pub limits: live::Limits,
-    /// A secret random seed, from which session keys are drawn.
+    /// What the agent shows, and which controller it accepts.
+    pub credentials: Credentials,
+    /// Timeouts of the connection.
+    pub limits: quic_net::Limits,
+    /// A secret random seed, from which the keys of the connection are drawn.
     pub seed: [u8; 32],
 }
 
 impl ControllerSettings {
     /// A controller at `address`, with default timeouts and random numbers of the system.
-    pub fn new(address: SocketAddr, node: &str, secret: Secret) -> Self {
+    pub fn new(address: SocketAddr, node: &str, credentials: Credentials) -> Self {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).expect("the system has random numbers");
-        Self { address, node: node.to_owned(), secret, limits: live::Limits::default(), seed }
+        Self { address, node: node.to_owned(), credentials, limits: quic_net::Limits::default(), seed }
     }
 }
 

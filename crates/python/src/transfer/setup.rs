@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 
 use contract::{ParamList, ParamValue};
 use driver::{FromDatagrams, Interface, Listening, Multicast, Platform, Recorder, Tapped, ToDatagrams, Udp};
-use live::{Control, Handshake, Limits};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use quic_net::{Credentials, Fingerprint, Settings};
+use quic_net::{Control, Credentials, Fingerprint, Handshake, Limits, Settings};
 use serde_json::Value;
 use transfer::{Destination, Identity, Source};
 use units::{Duration, Rate, UnitError, UnitText};

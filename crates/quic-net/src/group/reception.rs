@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use live::{Replay, Stats};
+use crate::Stats;
+use crate::group::replay::Replay;
 use units::{Duration, Time};
 
 use super::packet::{EpochKey, Header};

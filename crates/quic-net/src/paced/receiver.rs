@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::{Progress, Stats};
 use contract::{Count, Ecn, Header, Input, Packet, Random};
 use driver::StateMachine;
-use live::{Progress, Stats};
 use schemes::{AnyReceiver, Build};
 use stack::stream;
 use transfer::Sink;
@@ -107,9 +107,7 @@ impl PacedReceiver {
         }
         let Framing { me, outer_bytes, around, .. } = *framing;
         let envelope = Envelope { flow: FLOW, source: SENDER, to: me.into(), ecn, outer_bytes };
-        let Some(packet) = Frame::Data(*data).packet(length + around as usize, &envelope) else {
-            return false;
-        };
+        let packet = Frame::Data(*data).packet(length + around as usize, &envelope);
         // what was due before comes first
         while machine.on_time(link.now) {}
         machine.handle(Input::Packet(&packet), link.now);

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::paced::initial_rate::with_initial_rate;
+use crate::{Progress, Scheme, Stats};
 use contract::{Count, Ecn, Header, Input, Packet, Random, SenderAlgorithm};
 use driver::StateMachine;
-use live::{Progress, Scheme, Stats, with_initial_rate};
 use schemes::{AnySender, Build};
 use stack::stream;
 use transfer::{Pace, Payload};
@@ -224,9 +225,7 @@ impl PacedSender {
         let Some(machine) = &mut self.machine else { return false };
         let outer_bytes = link.outer_bytes();
         let envelope = Envelope { flow: FLOW, source: RECEIVER, to: SENDER.into(), ecn, outer_bytes };
-        let Some(packet) = frame.packet(length + around(outer_bytes) as usize, &envelope) else {
-            return false;
-        };
+        let packet = frame.packet(length + around(outer_bytes) as usize, &envelope);
         let valid = matches!(packet.header, Header::Feedback | Header::Player { .. });
         if valid {
             machine.handle(Input::Packet(&packet), link.now);

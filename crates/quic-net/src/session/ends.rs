@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::{End, Patience, Phase};
 use contract::Count;
 use driver::Platform;
-use live::{End, Patience, Phase};
 use quinn_proto::{ConnectionError, PathStats, TransportErrorCode};
 use transfer::{Status, Waits};
 use units::{Duration, Time};
@@ -32,7 +32,7 @@ impl<W: Work> Session<'_, W> {
     /// Ends the session, and closes its connection.
     pub(super) fn end<P: Platform>(
         &mut self,
-        host: &mut Host<'_, P>,
+        host: &mut Host<P>,
         end: End,
         reason: Reason,
         why: &str,
@@ -98,6 +98,13 @@ impl<W: Work> Session<'_, W> {
         calls.next_at = now + CALL_AGAIN;
         let failed = match lost {
             ConnectionError::TransportError(_) if self.pins.complaint().is_some() => self.pins.complaint(),
+            ConnectionError::ConnectionClosed(close)
+                if u64::from(close.error_code) == NO_APPLICATION_PROTOCOL =>
+            {
+                Some(
+                    "the other end runs another protocol over QUIC than `thalweg send` and `recv`".to_owned(),
+                )
+            }
             ConnectionError::ConnectionClosed(close) if is_crypto(close.error_code) => Some(format!(
                 "the other end does not accept this one, which shows {}: name this fingerprint there, or give both ends the same pre-shared key \
                  ({})",
@@ -120,7 +127,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// Whether the other end is there, and whether there is anything left to do.
-    pub(super) fn watch<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    pub(super) fn watch<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         if self.active.is_none() {
             return self.watch_for_others(host, now);
         }
@@ -164,7 +171,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// Nobody is there: this end calls, or waits.
-    fn watch_for_others<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    fn watch_for_others<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let (since, limit, end) = if self.stats.sessions > 0 {
             (self.heard_at, self.limits.patience, End::Silent)
         } else {
@@ -183,7 +190,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// Gives the other end up where nothing has been delivered for too long. Keep-alives do not count.
-    fn has_lost_patience<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) -> bool {
+    fn has_lost_patience<P: Platform>(&mut self, host: &mut Host<P>, now: Time) -> bool {
         let waits = match self.work.waits() {
             Waits::Here => true,
             Waits::There => self.trusted,
@@ -213,7 +220,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// Publishes progress.
-    pub(super) fn show<P: Platform>(&mut self, host: &mut Host<'_, P>) {
+    pub(super) fn show<P: Platform>(&mut self, host: &mut Host<P>) {
         let progress = &self.control.progress;
         self.work.show(progress);
         progress.forged.store(self.stats.discarded.forged, Ordering::Relaxed);
@@ -265,7 +272,7 @@ impl<W: Work> Session<'_, W> {
     }
 
     /// The event loop is over.
-    pub(super) fn finish<P: Platform>(&mut self, host: &mut Host<'_, P>, now: Time) {
+    pub(super) fn finish<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         self.work.close(&mut self.stats, now);
         self.show(host);
         self.control.progress.peers.store(0, Ordering::Relaxed);
@@ -275,6 +282,9 @@ impl<W: Work> Session<'_, W> {
         }
     }
 }
+
+/// The alert of TLS of an end that knows none of the other's application protocols [RFC7301 §3.2, RFC9001 §4.8].
+const NO_APPLICATION_PROTOCOL: u64 = 0x100 + 120;
 
 /// Whether an error is an alert of TLS [RFC9001 §4.8].
 fn is_crypto(code: TransportErrorCode) -> bool {

@@ -9,8 +9,10 @@ use std::thread::{self, JoinHandle};
 
 use driver::testing::{InFlight, VirtualNetwork};
 use driver::{Platform, Udp};
-use live::{Control, Handshake, Limits, Outcome, Scheme, transport_of};
-use quic_net::{Credentials, Object, Proposal, Settings, objects, receive, send};
+use quic_net::{
+    Control, Credentials, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects, receive,
+    send, transport_of,
+};
 use transfer::{Destination, Receivers, Source, Tally, Task, keep};
 use units::{Duration, Time};
 

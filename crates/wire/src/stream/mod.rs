@@ -1,12 +1,10 @@
-//! Thalweg's UDP datagrams, version 2: the protocol of live senders and receivers.
+//! Thalweg's UDP datagrams, version 2: packets of emulated flows with `live = true`; and the offer of a session over QUIC.
 //!
-//! Every datagram has a header, a body that depends on its kind, and a tag that authenticates both; `docs/reference/wire-formats.md` shows each byte.
-//! The parser accepts any input: bytes that are no datagram are [`Malformed`], never a panic. Tags are computed and compared in `live`, which has the
-//! keys; in this module they are the last [`TAG`] bytes.
+//! Every datagram has a header, a body that depends on its kind, and room for a tag; `docs/reference/wire-formats.md` shows each byte. The parser
+//! accepts any input: bytes that are no datagram are [`Malformed`], never a panic.
 
 mod offer;
 mod read;
-mod sdn;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -14,9 +12,8 @@ mod write;
 use contract::{Destination, Ecn, FlowId, Header, Label, Packet, Signal, StreamHeader, TcpHeader};
 use units::Time;
 
+pub use crate::reader::{Malformed, TEXT};
 pub use offer::{Offer, Transport};
-pub use read::Malformed;
-pub use sdn::{Prefix, Said, Task};
 
 /// First byte of each datagram.
 pub const MAGIC: u8 = b'T';
@@ -42,23 +39,15 @@ pub const SEGMENT: usize = HEADING + 8 + 8 + TAG;
 pub const ACKNOWLEDGES: usize = 8 + 8 + 4;
 /// Additional bytes of a segment for each block of a selective acknowledgement.
 pub const BLOCK: usize = 8;
-/// Minimum bytes of a hello. It is padded, so that no answer is longer before the caller's address is validated.
-pub const HELLO: usize = 160;
-/// Bytes of the public key that each end generates for a session (X25519, [RFC7748 §6.1]), and of a group's secret.
-pub const KEY: usize = 32;
-/// Bytes of an address-validation token.
-pub const TOKEN: usize = 24;
 /// Maximum bytes of the application's field of an offer.
 pub const ABOUT: usize = 512;
-/// Maximum bytes of a name, or of a text of a parameter.
-pub const TEXT: usize = 120;
 
 /// One datagram, without its tag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datagram<'a> {
-    /// Number of the session; before there is one, a random number of the caller.
+    /// Number of the flow.
     pub session: u32,
-    /// Number of the datagram: each direction of a session counts from 0 and uses no number twice. 0 before there is a session.
+    /// Number of the datagram among those of its sender.
     pub number: u64,
     /// Its content.
     pub frame: Frame<'a>,
@@ -67,33 +56,6 @@ pub struct Datagram<'a> {
 /// The content of a datagram.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame<'a> {
-    /// Request to open a session: first without an address-validation token, then with that of the challenge.
-    Hello(Box<Hello>),
-    /// Request for a second hello with this token, which proves that the caller receives packets at its address.
-    Challenge {
-        /// The token, to be returned in the next hello.
-        token: [u8; TOKEN],
-    },
-    /// The session is open.
-    Welcome(Box<Welcome>),
-    /// The session is refused. Sent only to a validated address.
-    Refusal(Reason),
-    /// A reliable message of the session, retransmitted until it is acknowledged.
-    Order {
-        /// Its serial number: each direction of a session counts from 0.
-        serial: u32,
-        /// The message.
-        order: Order,
-    },
-    /// Acknowledgement of the order with this serial number.
-    Ack {
-        /// The serial number.
-        serial: u32,
-    },
-    /// Keep-alive of an end that has sent nothing for some time.
-    KeepAlive,
-    /// A message between applications. It can be lost.
-    Message(&'a [u8]),
     /// A packet of a paced stream.
     Data(Data<'a>),
     /// Feedback of a stream receiver to its sender.
@@ -121,15 +83,6 @@ pub enum Frame<'a> {
         /// Number of zero bytes that follow.
         padding: usize,
     },
-    /// Identification of an SDN agent, repeated until it has received its task.
-    Attach {
-        /// The node, by its name in the controller's network.
-        node: String,
-    },
-    /// Configuration of an agent by its SDN controller.
-    Task(Box<Task>),
-    /// A message between the state machines of an SDN controller and an agent. It can be lost.
-    Control(Said),
 }
 
 /// A packet of a paced stream.
@@ -175,69 +128,6 @@ pub enum Role {
     Sender,
     /// It receives data.
     Receiver,
-    /// Neither: it is the agent of an SDN controller at a node.
-    Agent,
-}
-
-/// The first frame of a caller.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hello {
-    /// The caller's role.
-    pub role: Role,
-    /// The caller's public key, generated for this session.
-    pub public: [u8; KEY],
-    /// The caller's identity: a public key (X25519) that is generated once, by which a caller is recognised. The keys of the session depend on it,
-    /// so that an observer cannot open a session as the caller.
-    pub caller: [u8; KEY],
-    /// The address-validation token of the challenge; none in the first hello.
-    pub token: Option<[u8; TOKEN]>,
-    /// The offer, if the caller sends.
-    pub offer: Option<Offer>,
-}
-
-/// The answer to a hello with a valid token.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Welcome {
-    /// The number of the session, which all further datagrams carry.
-    pub session: u32,
-    /// The listener's public key, generated for this session.
-    pub public: [u8; KEY],
-    /// The caller's number among the receivers of this sender, by which the scheme identifies it.
-    pub peer: u32,
-    /// The offer, if the caller receives.
-    pub offer: Option<Offer>,
-    /// The multicast group of the data, if there is one.
-    pub group: Option<Group>,
-}
-
-/// A multicast group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Its address and port.
-    pub address: std::net::SocketAddr,
-    /// The number of the session that datagrams to the group carry.
-    pub session: u32,
-    /// The secret from which the group's key is derived; masked in the datagram, so that only the caller can read it.
-    pub secret: [u8; KEY],
-}
-
-/// A reliable message of a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// From a receiver: it is ready for data.
-    Ready {
-        /// Bytes that it accepts beyond those in order.
-        window: u32,
-    },
-    /// Change of the scheme's mode.
-    Mode(String),
-    /// From a sender: the flow ends here.
-    End {
-        /// Bytes of a windowed flow; packets of a paced flow.
-        total: u64,
-    },
-    /// The session is over.
-    Close(Reason),
 }
 
 /// The reason of the end of a session, or of a refusal.
@@ -261,13 +151,11 @@ pub enum Reason {
     Gone,
     /// No data arrived for too long, although the other end sent keep-alives.
     Quiet,
-    /// The tag of a hello is wrong. Sent without a key, so that it is a hint.
-    Key,
 }
 
 impl Reason {
     /// All reasons; the index is the code on the wire.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::Complete,
         Self::Stopped,
         Self::Busy,
@@ -277,7 +165,6 @@ impl Reason {
         Self::Unknown,
         Self::Gone,
         Self::Quiet,
-        Self::Key,
     ];
 
     /// The reason as text.
@@ -292,7 +179,6 @@ impl Reason {
             Self::Unknown => "the controller's network has no agent at a node of that name",
             Self::Gone => "the beginning of the stream is gone",
             Self::Quiet => "no data came for too long",
-            Self::Key => "it does not have this key",
         }
     }
 }
@@ -334,10 +220,10 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The packet that this datagram, `length` bytes long with its tag, is for a state machine. `None` for frames of the session.
+    /// The packet that this datagram, `length` bytes long with its tag, is for a state machine.
     ///
     /// A segment's size is that of a plain header and its content, as TCP's receiver counts, without the additional bytes of acknowledgements.
-    pub fn packet(&self, length: usize, envelope: &Envelope) -> Option<Packet> {
+    pub fn packet(&self, length: usize, envelope: &Envelope) -> Packet {
         let (sent_at, label, header, bytes) = match *self {
             Self::Data(data) => (data.sent_at, data.label, Header::Stream(data.header), length),
             Self::Feedback { sent_at, label } => (sent_at, label, Header::Feedback, length),
@@ -349,9 +235,8 @@ impl<'a> Frame<'a> {
                 let bytes = SEGMENT + segment.content.len();
                 (segment.sent_at, Label::default(), Header::Tcp(segment.header), bytes)
             }
-            _ => return None,
         };
-        Some(Packet {
+        Packet {
             flow: envelope.flow,
             size_bytes: envelope.outer_bytes + bytes as u32,
             source: envelope.source,
@@ -361,6 +246,6 @@ impl<'a> Frame<'a> {
             header,
             ecn: envelope.ecn,
             hops: 0,
-        })
+        }
     }
 }

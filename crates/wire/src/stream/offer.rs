@@ -2,15 +2,15 @@
 
 use contract::{ParamList, ParamValue};
 
-use super::read::{Malformed, Reader};
-use super::{ABOUT, TEXT};
+use super::ABOUT;
+use crate::reader::{Malformed, Reader, put_text};
 
 /// The offer of a sender: parameters of a transfer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// Name of the scheme, at most [`TEXT`] bytes.
+    /// Name of the scheme, at most [`TEXT`](super::TEXT) bytes.
     pub scheme: String,
-    /// Its parameters; names and texts of at most [`TEXT`] bytes, not more than 255.
+    /// Its parameters; names and texts of at most [`TEXT`](super::TEXT) bytes, not more than 255.
     pub params: ParamList,
     /// Transport of the data.
     pub transport: Transport,
@@ -38,24 +38,8 @@ const SIZE: u8 = 2;
 const WINDOWED: u8 = 4;
 
 impl Offer {
-    /// Appends the offer, as in a hello. Values that are too long for their field are truncated.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        self.write(out);
-    }
-
-    /// Reads what [`Self::encode`] appended.
-    ///
-    /// # Errors
-    ///
-    /// [`Malformed`] if the bytes are anything else, or something follows.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut from = Reader::of(bytes);
-        let offer = Self::read(&mut from)?;
-        if from.is_empty() { Ok(offer) } else { Err(Malformed::Length) }
-    }
-
     /// Appends the offer. Values that are too long for their field are truncated.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub fn encode(&self, out: &mut Vec<u8>) {
         let windowed = self.transport == Transport::Windowed;
         let mut flags = 0;
         for (is, flag) in [(self.ecn, ECN), (self.size.is_some(), SIZE), (windowed, WINDOWED)] {
@@ -64,11 +48,11 @@ impl Offer {
         out.push(flags);
         out.extend_from_slice(&self.packet.to_be_bytes());
         out.extend_from_slice(&self.size.unwrap_or(0).to_be_bytes());
-        text(&self.scheme, out);
+        put_text(&self.scheme, out);
         let params = &self.params[..self.params.len().min(usize::from(u8::MAX))];
         out.push(params.len() as u8);
         for (name, value) in params {
-            text(name, out);
+            put_text(name, out);
             match value {
                 ParamValue::Float(x) => {
                     out.push(0);
@@ -81,7 +65,7 @@ impl Offer {
                 ParamValue::Bool(x) => out.extend_from_slice(&[2, u8::from(*x)]),
                 ParamValue::Text(x) => {
                     out.push(3);
-                    text(x, out);
+                    put_text(x, out);
                 }
             }
         }
@@ -90,7 +74,13 @@ impl Offer {
         out.extend_from_slice(about);
     }
 
-    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    /// Reads what [`Self::encode`] appended.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] if the bytes are anything else, or something follows.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let from = &mut Reader::of(bytes);
         let flags = from.byte()?;
         if flags & !(ECN | SIZE | WINDOWED) != 0 {
             return Err(Malformed::Flags);
@@ -114,7 +104,7 @@ impl Offer {
         if about > ABOUT {
             return Err(Malformed::Length);
         }
-        Ok(Self {
+        let offer = Self {
             scheme,
             params,
             transport: if flags & WINDOWED != 0 { Transport::Windowed } else { Transport::Paced },
@@ -122,16 +112,7 @@ impl Offer {
             ecn: flags & ECN != 0,
             size: (flags & SIZE != 0).then_some(size),
             about: from.take(about)?.to_vec(),
-        })
+        };
+        from.end(offer)
     }
-}
-
-/// Appends a text with its length before it, cut off at the last character that fits.
-pub(super) fn text(text: &str, out: &mut Vec<u8>) {
-    let mut length = text.len().min(TEXT);
-    while !text.is_char_boundary(length) {
-        length -= 1;
-    }
-    out.push(length as u8);
-    out.extend_from_slice(&text.as_bytes()[..length]);
 }

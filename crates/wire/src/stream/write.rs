@@ -1,43 +1,18 @@
 //! Writer of datagrams.
 
-use std::net::IpAddr;
-
 use contract::{Signal, TcpHeader};
 use units::Time;
 
-use super::{
-    Data, Datagram, Frame, Group, HEADING, HELLO, Hello, MAGIC, Order, Reason, Role, Segment, TAG, VERSION,
-    Welcome, offer,
-};
+use super::{Data, Datagram, Frame, MAGIC, Segment, VERSION};
 
-pub(super) const HELLO_KIND: u8 = 1;
-pub(super) const CHALLENGE_KIND: u8 = 2;
-pub(super) const WELCOME_KIND: u8 = 3;
-pub(super) const REFUSAL_KIND: u8 = 4;
-pub(super) const ORDER_KIND: u8 = 5;
-pub(super) const HEARD_KIND: u8 = 6;
-pub(super) const ALIVE_KIND: u8 = 7;
-pub(super) const MESSAGE_KIND: u8 = 8;
 pub(super) const DATA_KIND: u8 = 16;
 pub(super) const FEEDBACK_KIND: u8 = 17;
 pub(super) const PLAYER_KIND: u8 = 18;
 pub(super) const SEGMENT_KIND: u8 = 19;
 pub(super) const SIGNAL_KIND: u8 = 20;
-pub(super) const ATTACH_KIND: u8 = 21;
-pub(super) const TASK_KIND: u8 = 22;
-pub(super) const CONTROL_KIND: u8 = 23;
 
-// flags of a hello
-pub(super) const RECEIVES: u8 = 1;
-pub(super) const TOKEN_FLAG: u8 = 2;
-pub(super) const OFFER_FLAG: u8 = 4;
-pub(super) const AGENT: u8 = 8;
-// of a welcome, beside that of an offer
-pub(super) const GROUP_FLAG: u8 = 1;
-// of data
+// flags of data
 pub(super) const PIECE_FLAG: u8 = 1;
-// of a task
-pub(super) const SIGNAL_FLAG: u8 = 1;
 // of a player's feedback
 pub(super) const FULL_FLAG: u8 = 1;
 // of a segment; two bits more count its blocks
@@ -51,32 +26,13 @@ pub(super) const BLOCKS_AT: u8 = 5;
 impl Datagram<'_> {
     /// Appends the datagram without its tag; [`TAG`] bytes must follow.
     ///
-    /// Texts and contents that are too long for their fields are truncated; `live` does not produce any.
+    /// Content that is too long for its field is truncated.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let start = out.len();
         let (kind, flags) = self.frame.kind();
         out.extend_from_slice(&[MAGIC, VERSION, kind, flags]);
         out.extend_from_slice(&self.session.to_be_bytes());
         out.extend_from_slice(&self.number.to_be_bytes());
         match &self.frame {
-            Frame::Hello(hello) => {
-                write_hello(hello, out);
-                // no answer before address validation is longer
-                let min = start + HELLO - TAG;
-                if out.len() < min {
-                    out.resize(min, 0);
-                }
-            }
-            Frame::Challenge { token } => out.extend_from_slice(token),
-            Frame::Welcome(welcome) => write_welcome(welcome, out),
-            Frame::Refusal(reason) => out.push(code(*reason)),
-            Frame::Order { serial, order } => {
-                out.extend_from_slice(&serial.to_be_bytes());
-                write_order(order, out);
-            }
-            Frame::Ack { serial } => out.extend_from_slice(&serial.to_be_bytes()),
-            Frame::KeepAlive => {}
-            Frame::Message(content) => out.extend_from_slice(content),
             Frame::Data(data) => write_data(data, out),
             Frame::Feedback { sent_at, label } => {
                 time(*sent_at, out);
@@ -89,9 +45,6 @@ impl Datagram<'_> {
                 write_signal(signal, out);
                 out.resize(out.len() + padding, 0);
             }
-            Frame::Attach { node } => offer::text(node, out),
-            Frame::Task(task) => task.write(out),
-            Frame::Control(said) => said.write(out),
         }
     }
 }
@@ -101,24 +54,6 @@ impl Frame<'_> {
     fn kind(&self) -> (u8, u8) {
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         match self {
-            Self::Hello(hello) => {
-                let flags = flag(hello.role == Role::Receiver, RECEIVES)
-                    | flag(hello.role == Role::Agent, AGENT)
-                    | flag(hello.token.is_some(), TOKEN_FLAG)
-                    | flag(hello.offer.is_some(), OFFER_FLAG);
-                (HELLO_KIND, flags)
-            }
-            Self::Challenge { .. } => (CHALLENGE_KIND, 0),
-            Self::Welcome(welcome) => {
-                let flags =
-                    flag(welcome.group.is_some(), GROUP_FLAG) | flag(welcome.offer.is_some(), OFFER_FLAG);
-                (WELCOME_KIND, flags)
-            }
-            Self::Refusal(_) => (REFUSAL_KIND, 0),
-            Self::Order { .. } => (ORDER_KIND, 0),
-            Self::Ack { .. } => (HEARD_KIND, 0),
-            Self::KeepAlive => (ALIVE_KIND, 0),
-            Self::Message(_) => (MESSAGE_KIND, 0),
             Self::Data(data) => (DATA_KIND, flag(has_piece(data), PIECE_FLAG)),
             Self::Feedback { .. } => (FEEDBACK_KIND, 0),
             Self::Player { full, .. } => (PLAYER_KIND, flag(*full, FULL_FLAG)),
@@ -134,9 +69,6 @@ impl Frame<'_> {
                 (SEGMENT_KIND, flags)
             }
             Self::Signal { .. } => (SIGNAL_KIND, 0),
-            Self::Attach { .. } => (ATTACH_KIND, 0),
-            Self::Task(task) => (TASK_KIND, flag(task.signal_above.is_some(), SIGNAL_FLAG)),
-            Self::Control(_) => (CONTROL_KIND, 0),
         }
     }
 }
@@ -150,66 +82,8 @@ fn acknowledges(header: &TcpHeader) -> bool {
     header.ack > 0 || header.echo > Time::ZERO || header.window_bytes != u32::MAX || header.sack.0[0].1 > 0
 }
 
-/// The code of a reason.
-pub(super) fn code(reason: Reason) -> u8 {
-    Reason::ALL.iter().position(|known| *known == reason).unwrap_or(0) as u8
-}
-
 fn time(at: Time, out: &mut Vec<u8>) {
     out.extend_from_slice(&at.as_nanos().to_be_bytes());
-}
-
-fn write_hello(hello: &Hello, out: &mut Vec<u8>) {
-    out.extend_from_slice(&hello.public);
-    out.extend_from_slice(&hello.caller);
-    if let Some(token) = &hello.token {
-        out.extend_from_slice(token);
-    }
-    if let Some(offer) = &hello.offer {
-        offer.write(out);
-    }
-}
-
-fn write_welcome(welcome: &Welcome, out: &mut Vec<u8>) {
-    out.extend_from_slice(&welcome.session.to_be_bytes());
-    out.extend_from_slice(&welcome.public);
-    out.extend_from_slice(&welcome.peer.to_be_bytes());
-    if let Some(Group { address, session, secret }) = &welcome.group {
-        match address.ip() {
-            IpAddr::V4(ip) => {
-                out.push(4);
-                out.extend_from_slice(&ip.octets());
-            }
-            IpAddr::V6(ip) => {
-                out.push(6);
-                out.extend_from_slice(&ip.octets());
-            }
-        }
-        out.extend_from_slice(&address.port().to_be_bytes());
-        out.extend_from_slice(&session.to_be_bytes());
-        out.extend_from_slice(secret);
-    }
-    if let Some(offer) = &welcome.offer {
-        offer.write(out);
-    }
-}
-
-fn write_order(order: &Order, out: &mut Vec<u8>) {
-    match order {
-        Order::Ready { window } => {
-            out.push(0);
-            out.extend_from_slice(&window.to_be_bytes());
-        }
-        Order::Mode(name) => {
-            out.push(1);
-            offer::text(name, out);
-        }
-        Order::End { total } => {
-            out.push(2);
-            out.extend_from_slice(&total.to_be_bytes());
-        }
-        Order::Close(reason) => out.extend_from_slice(&[3, code(*reason)]),
-    }
 }
 
 fn write_data(data: &Data<'_>, out: &mut Vec<u8>) {
@@ -282,5 +156,3 @@ fn write_segment(segment: &Segment<'_>, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(segment.content);
 }
-
-const _: () = assert!(HELLO > HEADING + super::TOKEN + TAG, "a challenge is shorter than a hello");

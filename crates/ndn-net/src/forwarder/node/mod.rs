@@ -205,7 +205,7 @@ impl Node {
     /// Begins: parts look at their links.
     pub fn start(&mut self, now: Time, frames: &mut dyn Frames) {
         if let Some(controller) = &self.settings.controller {
-            self.attached = Some(Box::new(ForwarderAgent::new(controller, self.links, now, frames)));
+            self.attached = Some(Box::new(ForwarderAgent::new(controller, self.links, now)));
         }
         self.give(RouterInput::Start, now, frames);
     }

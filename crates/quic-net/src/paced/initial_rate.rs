@@ -17,7 +17,7 @@ const HEADROOM: (u128, u128) = (5, 4);
 const NAME: &str = "initial_rate";
 
 /// `given` with the initial rate for this content; `None` if the scheme keeps its own.
-pub fn with_initial_rate(
+pub(crate) fn with_initial_rate(
     entry: &Entry,
     given: &ParamList,
     packet: Bytes,

@@ -7,7 +7,7 @@ const WORDS: usize = (WINDOW / 64) as usize + 1;
 
 /// A sliding window over datagram numbers, of constant size.
 #[derive(Clone, Debug)]
-pub struct Replay {
+pub(crate) struct Replay {
     /// One past the highest number.
     end: u64,
     /// One bit per number, at its position modulo the window.

@@ -1,17 +1,54 @@
-//! Messages of an SDN controller and the agents at real forwarders, as bodies of datagrams.
+//! Messages between an SDN controller and the agents at forwarders, over a QUIC connection that the agent opens.
 //!
-//! Ports and prefixes have the numbers of the controller's network; the [`Task`] maps them to links and names for the agent.
+//! On the connection's first bidirectional stream the agent sends an [`Attach`], and the controller a [`Task`]; each ends its direction of the stream.
+//! Ports and prefixes have the numbers of the controller's network; the task maps them to links and names for the agent. Everything else is one
+//! [`ControlMessage`] per DATAGRAM frame [RFC9221], which can be lost: `stack::sdn` retransmits what must arrive.
 
 use contract::{Command, Control, Hop, Hops, Label, NameId, NodeId, PortId, Share, Status};
 use units::{Duration, Rate, Time};
 
-use super::offer;
-use super::read::{Malformed, Reader};
 use crate::ndn::{Name, NameView};
+use crate::reader::{Malformed, Reader, TEXT, put_text};
+
+/// The application protocol of the connection (ALPN, RFC 7301).
+pub const ALPN: &[u8] = b"thalweg-sdn/1";
+/// Bytes of the number that identifies a process of an agent.
+pub const INSTANCE: usize = 16;
+
+/// Identification of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attach {
+    /// A random number of the agent's process, by which its controller notices a restart.
+    pub instance: [u8; INSTANCE],
+    /// The node, by its name in the controller's network; at most [`TEXT`] bytes.
+    pub node: String,
+}
+
+impl Attach {
+    /// Maximum bytes of an encoded identification.
+    pub const LONGEST: usize = INSTANCE + 1 + TEXT;
+
+    /// Appends the encoding.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.instance);
+        put_text(&self.node, out);
+    }
+
+    /// Reads all of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// They are no identification.
+    pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Reader::of(bytes);
+        let attach = Self { instance: from.array()?, node: from.text()? };
+        from.end(attach)
+    }
+}
 
 /// A message between the state machines of controller and agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ControlMessage {
     /// When it was sent, by its sender's clock.
     pub sent_at: Time,
     /// The number of the message, or shares of traffic.
@@ -57,14 +94,17 @@ impl Task {
     /// Maximum prefixes.
     pub const PREFIXES: usize = 4096;
 
-    /// Whether it fits into one datagram and keeps to the bounds of each field.
+    /// Maximum bytes of an encoded task.
+    pub const LONGEST: usize = 1 << 20;
+
+    /// Whether it keeps to the bounds of each field and of the whole.
     pub fn fits(&self) -> bool {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
-        super::HEADING + bytes.len() + super::TAG <= super::LONGEST
+        bytes.len() <= Self::LONGEST
             && self.ports.len() <= Self::PORTS
             && self.prefixes.len() <= Self::PREFIXES
-            && self.ports.iter().all(|(_, name)| name.len() <= super::TEXT)
+            && self.ports.iter().all(|(_, name)| name.len() <= TEXT)
             && self.prefixes.iter().all(|prefix| {
                 prefix.hops.len() <= usize::from(u8::MAX)
                     && prefix.id.0 < Prefix::NUMBERS
@@ -72,7 +112,9 @@ impl Task {
             })
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    /// Appends the encoding.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.signal_above.is_some()));
         out.extend_from_slice(&self.period.as_nanos().to_be_bytes());
         out.extend_from_slice(&self.phase.as_nanos().to_be_bytes());
         if let Some(above) = self.signal_above {
@@ -81,7 +123,7 @@ impl Task {
         out.extend_from_slice(&(self.ports.len() as u16).to_be_bytes());
         for (port, name) in &self.ports {
             out.extend_from_slice(&port.0.to_be_bytes());
-            offer::text(name, out);
+            put_text(name, out);
         }
         out.extend_from_slice(&(self.prefixes.len() as u16).to_be_bytes());
         for Prefix { id, name, hops } in &self.prefixes {
@@ -93,9 +135,19 @@ impl Task {
         }
     }
 
-    pub(super) fn read(signals: bool, from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    /// Reads all of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// They are no task.
+    pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Reader::of(bytes);
+        let flags = from.byte()?;
+        if flags > 1 {
+            return Err(Malformed::Flags);
+        }
         let (period, phase) = (from.duration()?, from.duration()?);
-        let signal_above = if signals { Some(from.u32()?) } else { None };
+        let signal_above = if flags == 1 { Some(from.u32()?) } else { None };
         let count = from.count(Self::PORTS)?;
         // memory is allocated for received entries, not for the announced count
         let mut ports = Vec::new();
@@ -105,20 +157,21 @@ impl Task {
         let count = from.count(Self::PREFIXES)?;
         let mut prefixes = Vec::new();
         for _ in 0..count {
-            let id = read_prefix(from)?;
+            let id = read_prefix(&mut from)?;
             let length = usize::from(from.u16()?);
             let name = NameView::read(from.take(length)?).map_err(|_| Malformed::Value)?.to_name();
-            prefixes.push(Prefix { id, name, hops: read_hops(usize::from(u8::MAX), from)? });
+            prefixes.push(Prefix { id, name, hops: read_hops(usize::from(u8::MAX), &mut from)? });
         }
         if period == Duration::ZERO {
             return Err(Malformed::Value);
         }
-        Ok(Self { period, phase, signal_above, ports, prefixes })
+        from.end(Self { period, phase, signal_above, ports, prefixes })
     }
 }
 
-impl Said {
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+impl ControlMessage {
+    /// Appends the encoding.
+    pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.sent_at.as_nanos().to_be_bytes());
         self.label.0.iter().for_each(|frame| out.extend_from_slice(&frame.to_be_bytes()));
         match &self.frame {
@@ -157,7 +210,13 @@ impl Said {
         }
     }
 
-    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    /// Reads all of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// They are no message.
+    pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
+        let from = &mut Reader::of(bytes);
         let (sent_at, label) = (from.time()?, from.label()?);
         let frame = match from.byte()? {
             0 => Control::Status(Status {
@@ -179,7 +238,7 @@ impl Said {
         };
         match frame {
             Control::Shares { count, .. } if usize::from(count) > Share::IN_A_LABEL => Err(Malformed::Value),
-            frame => Ok(Self { sent_at, label, frame }),
+            frame => from.end(Self { sent_at, label, frame }),
         }
     }
 }
@@ -243,3 +302,6 @@ fn read_hops(max: usize, from: &mut Reader<'_>) -> Result<Vec<Hop>, Malformed> {
     }
     Ok(hops)
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,8 +10,11 @@ use std::thread;
 
 use contract::{EndpointId, ParamValue};
 use driver::{Interface, Multicast, Udp};
-use live::{Control, End, Group, Handshake, Limits, Outcome, Scheme, Secret, Settings};
+use multicast::Group;
 use nix::sched::{CloneFlags, unshare};
+use quic_net::{
+    Control, Credentials, End, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects,
+};
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
@@ -45,7 +48,7 @@ fn set_up(device: &str, n: u8) {
 fn settings(handshake: Handshake) -> Settings {
     let limits =
         Limits { patience: Duration::from_secs(20), linger: Duration::from_millis(200), ..Limits::default() };
-    Settings { handshake, secret: Secret::new("of the tests"), limits, caller: None }
+    Settings { handshake, credentials: Credentials::insecure([6; 32]), limits, caller: None }
 }
 
 fn steady() -> Scheme {
@@ -87,34 +90,39 @@ impl Sink for Wants {
     }
 }
 
-/// Task of the far side: this many receivers that call this address and join groups by this interface.
-struct Asked {
-    call: String,
+/// Task of the far side: this many receivers that connect to this address and join groups by this interface.
+struct Request {
+    to: String,
     interface: Option<&'static str>,
     receivers: usize,
 }
 
 /// The far side: its namespace, and receivers there, until there are no more tasks.
-fn far_side(asked: &mpsc::Receiver<Asked>, ends: &mpsc::Sender<Vec<Outcome>>) {
-    for (n, Asked { call, interface, receivers }) in asked.iter().enumerate() {
+fn far_side(requests: &mpsc::Receiver<Request>, ends: &mpsc::Sender<Vec<Outcome>>) {
+    for (n, Request { to, interface, receivers }) in requests.iter().enumerate() {
         // its device exists at the first task
         if n == 0 {
             set_up(FAR, 2);
         }
         let receiving: Vec<_> = (0..receivers)
             .map(|_| {
-                let to = address(&call);
+                let to = address(&to);
                 thread::spawn(move || {
                     let mut udp = Udp::for_calling(to).expect("a socket");
                     udp.set_multicast(&by(interface)).expect("an interface");
                     let mut accept =
-                        |_: &wire::stream::Offer| Ok(Incoming::Paced(Box::new(Wants(300)) as Box<dyn Sink>));
-                    live::receive(&settings(Handshake::Connect(to)), &mut accept, &mut udp, &Control::new())
+                        |_: &Proposal| Ok(Incoming::Paced(Box::new(Wants(300)) as Box<dyn Sink>));
+                    quic_net::receive(
+                        &settings(Handshake::Connect(to)),
+                        &mut accept,
+                        &mut udp,
+                        &Control::new(),
+                    )
                 })
             })
             .collect();
         let outcomes = receiving.into_iter().map(|one| one.join().expect("it does not panic")).collect();
-        ends.send(outcomes).expect("somebody waits");
+        ends.send(outcomes).expect("the other thread waits");
     }
 }
 
@@ -142,14 +150,14 @@ fn whole(outcomes: &[Outcome]) {
 
 #[test]
 fn sessions_and_groups_between_two_computers() {
-    let (ask, asked) = mpsc::channel();
+    let (ask, requests) = mpsc::channel();
     let (tell, told) = mpsc::channel();
     let (here, there) = mpsc::channel();
     let far = thread::spawn(move || {
         let alone = alone();
-        here.send(alone.then(nix::unistd::gettid)).expect("somebody waits");
+        here.send(alone.then(nix::unistd::gettid)).expect("the other thread waits");
         if alone {
-            far_side(&asked, &tell);
+            far_side(&requests, &tell);
         }
     });
     let near = thread::spawn(move || {
@@ -159,13 +167,14 @@ fn sessions_and_groups_between_two_computers() {
         set_up(NEAR, 1);
         let wildcard = SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, PORT));
 
-        // for two receivers, by a global address and by a link-local one
-        for call in [format!("[fd00:7::1]:{PORT}"), format!("[fe80::1%{FAR}]:{PORT}")] {
+        // one receiver by a global address, and one by a link-local address
+        for to in [format!("[fd00:7::1]:{PORT}"), format!("[fe80::1%{FAR}]:{PORT}")] {
             let mut udp = Udp::bind(wildcard).expect("a socket");
-            ask.send(Asked { call, interface: None, receivers: 1 }).expect("the far side waits");
+            ask.send(Request { to, interface: None, receivers: 1 }).expect("the far side waits");
             let cargo = Outgoing::Paced(Box::new(Numbers(1, BTreeSet::new())));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
-            let outcome = live::send(&settings, &steady(), cargo, Vec::new(), &mut udp, &control);
+            let all = objects(vec![Object { folders: Vec::new(), cargo, about: Vec::new(), more: false }]);
+            let outcome = quic_net::send(&settings, &steady(), all, &mut udp, &control);
             whole(&[outcome]);
             whole(&told.recv().expect("the far side tells"));
         }
@@ -178,12 +187,12 @@ fn sessions_and_groups_between_two_computers() {
             udp.set_multicast(&by(interface.map(|(near, _)| near))).expect("an interface");
             let group = Group { address: address(&format!("[{group}]:{}", PORT + 1)), max: 4 };
             udp.check_route(group.address).expect("there is a way");
-            let (call, interface) = (format!("[fd00:7::1]:{PORT}"), interface.map(|(_, far)| far));
-            ask.send(Asked { call, interface, receivers: 2 }).expect("the far side waits");
+            let (to, interface) = (format!("[fd00:7::1]:{PORT}"), interface.map(|(_, far)| far));
+            ask.send(Request { to, interface, receivers: 2 }).expect("the far side waits");
             let payload = Box::new(Numbers(2, BTreeSet::new()));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
             let (outcome, left) =
-                live::send_to_group(&settings, &group, &steady(), payload, Vec::new(), &mut udp, &control);
+                multicast::send(&settings, &group, &steady(), payload, Vec::new(), &mut udp, &control);
             whole(&[outcome]);
             assert_eq!(left.len(), 2);
             whole(&told.recv().expect("the far side tells"));
@@ -191,29 +200,4 @@ fn sessions_and_groups_between_two_computers() {
     });
     near.join().expect("the near side does not panic");
     far.join().expect("the far side does not panic");
-}
-
-#[test]
-fn a_group_without_a_way_and_an_interface_that_is_not_there_are_said_before_anything_is_sent() {
-    let test = thread::spawn(|| {
-        if !alone() {
-            return;
-        }
-        let udp = Udp::bind(SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, PORT))).expect("a socket");
-        assert!(
-            udp.check_route(address("[ff15::77]:9601")).is_err(),
-            "the loopback interface carries no groups"
-        );
-        assert!(udp.check_route(address("[ff12::77]:9601")).is_err(), "it is not said on which link");
-        let said = |name, ipv6| Interface::named(name, ipv6).expect_err("there is none");
-        assert_eq!(said("eth77", true), "eth77: there is no such interface; there are lo");
-        assert!(said("192.0.2.1", true).contains("name or number"), "{}", said("192.0.2.1", true));
-        ip("link add bare type veth peer name other");
-        assert_eq!(said("bare", false), "bare: the interface has no IPv4 address");
-        ip("addr add 192.0.2.7/24 dev bare");
-        let address = Interface::Address(std::net::Ipv4Addr::new(192, 0, 2, 7));
-        assert_eq!(Interface::named("bare", false), Ok(address));
-        assert_eq!(Interface::named("192.0.2.7", false), Ok(address));
-    });
-    test.join().expect("it does not panic");
 }
