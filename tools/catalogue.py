@@ -3,6 +3,7 @@
 That is schemes/README.md, in each scheme's README the table under *Parameters* and the list of experiments under *Try it*,
 docs/reference/, and the builders in python/thalweg/parts.py.
 With `--check`, writes nothing and fails when one of them is stale.
+With `--installed`, the program is the installed package and not a debug build.
 """
 
 import json
@@ -20,7 +21,12 @@ MARK = "<!-- Written by `make docs`: change the program, not this file. -->"
 
 
 def described():
-    """What the program says about itself, from a debug build."""
+    """What the program says about itself."""
+    if "--installed" in sys.argv[1:]:
+        from thalweg import _native
+
+        parts = ("schemes", "strategies", "metrics", "series", "schema")
+        return {part: json.loads(getattr(_native, part)()) for part in parts}
     argv = ["cargo", "run", "--quiet", "--locked", "--package", "lab", "--bin", "describe"]
     answer = subprocess.run(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(answer.stdout)

@@ -18,7 +18,10 @@ CHECK = [
     ("rust formatting", ["cargo", "fmt", "--all", "--check"]),
     (
         "clippy",
-        ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"],
+        [
+            *["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--profile", "suite", "--quiet"],
+            *["--", "-D", "warnings"],
+        ],
     ),
     ("python formatting", [PYTHON, "-m", "ruff", "format", "--check", "--quiet"]),
     ("ruff", [PYTHON, "-m", "ruff", "check", "--quiet"]),
@@ -37,9 +40,10 @@ TEST = [
     ("tests of processes", [*PYTEST, "-n", "4", "-m", "processes"]),
     ("real-time tests", [*PYTEST, "-m", "wall_clock"]),
 ]
-# CI runs the dependencies and the registry within `make test`, and scenarios that are slow.
-CI = [step for step in CHECK if step not in TEST] + [
-    ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"])
+# CI runs the dependencies and the registry within `make test`, the catalogue by the installed package, and slow scenarios.
+CI = [step for step in CHECK[:-1] if step not in TEST] + [
+    ("catalogue", [*CHECK[-1][1], "--installed"]),
+    ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"]),
 ]
 SUITES = {"check": CHECK, "test": TEST, "ci": CI}
 
