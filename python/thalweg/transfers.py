@@ -150,11 +150,12 @@ def send(
     security: Security | None = None,
     network: Network | None = None,
 ) -> Transfer:
-    """A transfer of a file, of standard input if `path` is `None`, or of a live stream that a program sends to `udp://HOST:PORT`.
+    """A transfer of a file, a folder, standard input (`path` is `None`) or the live stream of a program (`udp://HOST:PORT`).
 
     With a host in `to` it connects, without one it listens. With a `group` it listens, and sends to all receivers that
     connect. `deadline`, such as `"500 ms"`, makes it a live stream: older data are dropped. `name` is sent to the
-    receiver; default: the name of the file. Raises `TransferError`.
+    receiver; default: the name of the file or folder. Links and hidden files of a folder are not sent, but noted in the
+    result. Raises `TransferError`.
     """
     congestion, security = congestion or Congestion(), security or Security()
     network = network or Network()
@@ -167,15 +168,21 @@ def send(
     datagrams = datagrams_of(path)
     if datagrams is not None and deadline is None:
         raise TransferError(f"{path}: datagrams have no end", 'they are a live stream: `--deadline "500 ms"`')
-    _check_capture(network.pcap, None if datagrams else path)
+    tree = path is not None and not datagrams and Path(path).is_dir()
+    if tree and (group is not None or deadline is not None):
+        raise TransferError(
+            f"{path}: a folder cannot be sent to a group or with a deadline", "send an archive of it"
+        )
+    _check_capture(network.pcap, None if datagrams or tree else path)
     places, known = _ends(to, network, security, family=family, group=address, interface=interface)
     told = {
         **places,
         "group": address,
         "receivers": 1 if group is None else group.receivers,
-        "path": None if path is None or datagrams else str(path),
+        "path": None if path is None or datagrams or tree else str(path),
+        "tree": str(path) if tree else None,
         "datagrams": datagrams,
-        "name": name or ("stdin" if path is None else "live" if datagrams else Path(path).name),
+        "name": name or ("stdin" if path is None else "live" if datagrams else Path(path).resolve().name),
         "scheme": congestion.scheme,
         "params": dict(congestion.params),
         "mode": congestion.mode
@@ -235,8 +242,8 @@ def receive(
     With `into="udp://HOST:PORT"` it passes a live stream on to a program, each piece in a datagram.
 
     Without a host in `at` it listens, with one it connects. A sender that it connects to can send to an IP multicast group,
-    which it joins then. The file gets `name`, or the name that the sender proposes; a file of that name is replaced only
-    with `replace`. Raises `TransferError`.
+    which it joins then. The file or folder gets `name`, or the name that the sender proposes; a file of that name is
+    replaced only with `replace`. Raises `TransferError`.
     """
     security, network = security or Security(), network or Network()
     told, known = _ends(at, network, security, family=network.family, interface=network.interface)

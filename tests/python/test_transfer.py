@@ -132,7 +132,7 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
     ("words", "said"),
     [
         (("send", "missing.bin", "localhost:9"), "no such file"),
-        (("send", os.devnull, "localhost:9"), "not a file"),
+        (("send", os.devnull, "localhost:9"), "neither a file nor a folder"),
         (("send", __file__, "localhost"), "no port from 1 to 65535"),
         (("send", __file__, "::1:9"), "an IPv6 address stands in brackets"),
         (("send", __file__, "localhost:9", "--scheme", "cvihs"), "did you mean `cvihis`"),
@@ -147,7 +147,7 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("send", __file__, "localhost:9", "--patience", "-1"), "patience of -1 seconds"),
         (("send", __file__, "localhost:9", "--patience", "nan"), "patience of nan seconds"),
         (("send", __file__, "localhost:9", "--pcap", __file__), "would replace the file"),
-        (("send", str(Path(__file__).parent), "localhost:9"), "thalweg send - localhost:9"),
+        (("send", str(Path(__file__).parent), ":9", "--deadline", "1 s"), "thalweg send - :9"),
         (("send", __file__, "255.255.255.255:9"), "no way leads there"),
         (("send", __file__, "localhost:9", "--scheme", "cubic", "--deadline", "1 s"), "needs one that paces"),
         (

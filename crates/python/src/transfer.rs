@@ -1,14 +1,16 @@
 //! Real transfers: settings of a session and its outcome as JSON.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
 
 use driver::Captured;
 use multicast::{Group, ReceiverOutcome};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use quic_net::{Control, End, Object, Outcome, Phase, Proposal, Scheme, objects};
+use quic_net::{Control, End, Object, Objects, Outcome, Phase, Proposal, Scheme, objects};
 use serde_json::{Value, json};
-use transfer::{Outgoing, Receivers, Tally, Task, keep};
+use transfer::{FolderFiles, Outgoing, Receivers, Source, Tallies, Task, TransferSnapshot, keep};
 use units::{Duration, Lateness, Time};
 use wire::stream::Transport;
 
@@ -20,7 +22,7 @@ mod setup;
 #[pyclass(frozen)]
 pub struct Transfer {
     control: Arc<Control>,
-    tally: Arc<Tally>,
+    tallies: Tallies,
     /// The scheme; for a receiver, that of the sender's offer.
     scheme: Arc<OnceLock<String>>,
 }
@@ -29,7 +31,7 @@ pub struct Transfer {
 impl Transfer {
     #[new]
     fn new() -> Self {
-        Self { control: Arc::default(), tally: Arc::default(), scheme: Arc::default() }
+        Self { control: Arc::default(), tallies: Tallies::default(), scheme: Arc::default() }
     }
 
     /// Sends data. Returns at the end, with the result as JSON.
@@ -42,24 +44,23 @@ impl Transfer {
             ..Scheme::new(text(&told, "scheme").unwrap_or_default())
         };
         let _ = self.scheme.set(scheme.name.clone());
-        let task = Task {
-            transport: quic_net::check(&scheme).map_err(PyValueError::new_err)?,
-            from: setup::source(&told)?,
-            name: text(&told, "name").unwrap_or_default().to_owned(),
-            deadline: text(&told, "deadline").map(setup::span).transpose()?,
-            rate: text(&told, "rate").map(setup::rate).transpose()?,
-            packet: scheme.packet,
-            id: number(&told, "id")?,
-            receivers: Receivers { min: number(&told, "receivers")?.max(1) as usize },
+        let transport = quic_net::check(&scheme).map_err(PyValueError::new_err)?;
+        let name = text(&told, "name").unwrap_or_default();
+        let deadline = text(&told, "deadline").map(setup::span).transpose()?;
+        let rate = text(&told, "rate").map(setup::rate).transpose()?;
+        let (packet, id) = (scheme.packet, number(&told, "id")?);
+        let receivers = Receivers { min: number(&told, "receivers")?.max(1) as usize };
+        let task = |from, name: &str| {
+            let name = name.to_owned();
+            Task { transport, from, name, deadline, rate, packet, id, receivers }
         };
-        let (control, tally) = (&self.control, &self.tally);
-        let left = py.detach(|| -> Result<Remains, String> {
-            let go_on = || !control.stopped();
-            let Some((cargo, about)) = task.load(tally, &go_on).map_err(|error| error.to_string())? else {
-                return Ok(Remains::Stopped);
-            };
-            send(&told, &scheme, cargo, about, control)
-        });
+        let left = match text(&told, "tree") {
+            Some(folder) => py.detach(|| self.send_folder(&told, &scheme, (folder, name), &task)),
+            None => {
+                let task = task(setup::source(&told)?, name);
+                py.detach(|| self.send_object(&told, &scheme, task))
+            }
+        };
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
 
@@ -108,22 +109,25 @@ impl Remains {
     }
 }
 
-/// Sends to one receiver, or to an IP multicast group.
-fn send(
+/// Sends to one receiver.
+fn send(told: &Value, scheme: &Scheme, objects: Objects, control: &Control) -> Result<Remains, String> {
+    let file = capture(told)?;
+    let Some((settings, socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
+    let mut socket = tap(socket, file)?;
+    let outcome = quic_net::send(&settings, scheme, objects, &mut socket, control);
+    Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
+}
+
+/// Sends to an IP multicast group.
+fn send_to_group(
     told: &Value,
     scheme: &Scheme,
-    cargo: Outgoing,
-    about: Vec<u8>,
+    group: &str,
+    (cargo, about): (Outgoing, Vec<u8>),
     control: &Control,
 ) -> Result<Remains, String> {
     let file = capture(told)?;
     let Some((settings, socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
-    let Some(group) = text(told, "group") else {
-        let objects = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
-        let mut socket = tap(socket, file)?;
-        let outcome = quic_net::send(&settings, scheme, objects, &mut socket, control);
-        return Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()));
-    };
     let group = Group { address: setup::group_at(group, &socket)?, max: MAX };
     let Outgoing::Paced(payload) = cargo else {
         return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
@@ -134,8 +138,62 @@ fn send(
 }
 
 impl Transfer {
+    /// Sends a file, a stream, or a live stream.
+    fn send_object(&self, told: &Value, scheme: &Scheme, task: Task) -> Result<Remains, String> {
+        let control = &*self.control;
+        let loaded = task.load(&self.tallies.begin(), &|| !control.stopped());
+        let Some((cargo, about)) = loaded.map_err(|error| error.to_string())? else {
+            return Ok(Remains::Stopped);
+        };
+        match text(told, "group") {
+            Some(group) => send_to_group(told, scheme, group, (cargo, about), control),
+            None => {
+                let all = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
+                send(told, scheme, all, control)
+            }
+        }
+    }
+
+    /// Sends the files of a folder under a name. While one is sent, the next is read in another thread.
+    fn send_folder(
+        &self,
+        told: &Value,
+        scheme: &Scheme,
+        (folder, name): (&str, &str),
+        task: &(dyn Fn(Source, &str) -> Task + Sync),
+    ) -> Result<Remains, String> {
+        let listed = FolderFiles::list(folder.as_ref(), name).map_err(|error| error.to_string())?;
+        listed.skipped.iter().for_each(|skipped| self.tallies.note(&format!("not sent: {skipped}")));
+        self.tallies.expect(listed.files.len() as u64, listed.bytes());
+        let (control, tallies, over) = (&*self.control, &self.tallies, AtomicBool::new(false));
+        let (give, take) = sync_channel(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let go_on = || !control.stopped() && !over.load(Ordering::Relaxed);
+                let count = listed.files.len();
+                for (number, file) in listed.files.into_iter().enumerate() {
+                    let loaded = task(Source::File(file.path), &file.name).load(&tallies.begin(), &go_on);
+                    let object = match loaded {
+                        Ok(None) => break,
+                        Ok(Some((cargo, about))) => {
+                            Ok(Object { folders: file.folders, cargo, about, more: number + 1 < count })
+                        }
+                        Err(error) => Err(error.to_string()),
+                    };
+                    // nobody takes it once the session has ended
+                    if give.send(object).is_err() {
+                        break;
+                    }
+                }
+            });
+            let left = send(told, scheme, take, control);
+            over.store(true, Ordering::Relaxed);
+            left
+        })
+    }
+
     fn receive_into(&self, told: &Value) -> Result<Remains, String> {
-        let (control, tally) = (&self.control, &self.tally);
+        let control = &*self.control;
         let file = capture(told)?;
         let Some((mut settings, mut socket)) = open(told, control)? else {
             return Ok(Remains::none(control));
@@ -144,12 +202,9 @@ impl Transfer {
         settings.caller = me.map(|me| me.secret);
         let mut socket = tap(socket, file)?;
         let mut accept = |proposal: &Proposal| {
-            if !proposal.folders.is_empty() {
-                return Err("this receiver takes single files and streams".to_owned());
-            }
-            let into = destination(told, me)?;
+            let into = destination(told, me, &proposal.folders)?;
             let _ = self.scheme.set(proposal.offer.scheme.clone());
-            keep(&proposal.offer, into, settings.limits.window, tally)
+            keep(&proposal.offer, into, settings.limits.window, &self.tallies.begin())
         };
         let outcome = quic_net::receive(&settings, &mut accept, &mut socket, control);
         Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
@@ -157,7 +212,8 @@ impl Transfer {
 
     fn state(&self) -> Value {
         use std::sync::atomic::Ordering::Relaxed;
-        let (progress, told) = (&self.control.progress, self.tally.snapshot());
+        let TransferSnapshot { sum: told, complete, objects } = self.tallies.snapshot();
+        let progress = &self.control.progress;
         json!({
             "phase": match progress.phase() {
                 Phase::Connecting => "meeting",
@@ -188,6 +244,7 @@ impl Transfer {
             "late": told.late,
             "missed": told.missed,
             "spoilt_blocks": told.spoilt,
+            "files": {"complete": complete, "total": objects},
             "name": told.name,
             "path": told.path,
             "notes": told.notes,

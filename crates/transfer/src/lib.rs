@@ -19,6 +19,7 @@ mod bytes;
 mod collector;
 mod completed;
 mod content;
+mod folder;
 mod fountain;
 mod identity;
 mod layout;
@@ -45,6 +46,7 @@ pub use collector::{Collector, Destination};
 pub use content::{
     ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Pace, Payload, Sink, Status, Waits,
 };
+pub use folder::{FolderFile, FolderFiles, make_folders};
 pub use fountain::{Fountain, Receivers};
 pub use identity::Identity;
 pub use layout::Layout;
@@ -54,7 +56,7 @@ pub use names::{BadName, check_name};
 pub use rate_limit::RateLimited;
 pub use reassembly::Reassembly;
 pub use store::{FileStore, PipeStore, Store, Whole};
-pub use tally::{Snapshot, Tally};
+pub use tally::{Snapshot, Tallies, Tally, TransferSnapshot};
 pub use task::{Source, Task, keep, offered};
 
 /// Bytes of a secret, and of a value that only the two ends of a session know.

@@ -1,7 +1,8 @@
 //! Progress of a transfer, for other threads.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counters of one transfer, for other threads.
 #[derive(Debug, Default)]
@@ -61,6 +62,118 @@ pub struct Snapshot {
     pub resumed: u64,
     /// Messages for users.
     pub notes: Vec<String>,
+}
+
+impl Snapshot {
+    /// Whether the object is complete: at a receiver it has its name, at a source a receiver has confirmed it.
+    fn is_complete(&self) -> bool {
+        self.path.is_some() || self.whole > 0
+    }
+
+    /// Adds the counters of an object that came after. Receivers, name and path are those of the later one.
+    fn add(&mut self, later: Self) {
+        let sum = |a: [u64; 3], b: [u64; 3]| [0, 1, 2].map(|n| a[n] + b[n]);
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(later.notes);
+        notes.truncate(MAX_NOTES);
+        *self = Self {
+            total: self.total + later.total,
+            done: self.done + later.done,
+            hashed: self.hashed + later.hashed,
+            sent: sum(self.sent, later.sent),
+            received: sum(self.received, later.received),
+            dropped: self.dropped + later.dropped,
+            late: self.late + later.late,
+            missed: self.missed + later.missed,
+            spoilt: self.spoilt + later.spoilt,
+            resumed: self.resumed + later.resumed,
+            notes,
+            receivers: later.receivers,
+            whole: later.whole,
+            name: later.name,
+            path: later.path,
+        };
+    }
+}
+
+/// Progress of all objects of a transfer, for other threads.
+#[derive(Debug, Default)]
+pub struct Tallies(Mutex<Objects>);
+
+#[derive(Debug, Default)]
+struct Objects {
+    /// Sums over the objects before `recent`, and how many of them were complete.
+    before: Snapshot,
+    complete: u64,
+    /// The present object, and the one after it, which a source reads ahead.
+    recent: VecDeque<Arc<Tally>>,
+    /// Number of objects and their bytes, where they are known from the beginning.
+    expected: Option<(u64, u64)>,
+    notes: Vec<String>,
+}
+
+/// The values of [`Tallies`] at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransferSnapshot {
+    /// Sums over all objects; name and path of the present one.
+    pub sum: Snapshot,
+    /// Number of complete objects.
+    pub complete: u64,
+    /// Number of objects, if known.
+    pub objects: Option<u64>,
+}
+
+impl Tallies {
+    /// The counters of the next object. At most one other is in progress.
+    pub fn begin(&self) -> Arc<Tally> {
+        let mut objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if objects.recent.len() == 2
+            && let Some(ended) = objects.recent.pop_front()
+        {
+            let ended = ended.snapshot();
+            objects.complete += u64::from(ended.is_complete());
+            objects.before.add(ended);
+        }
+        let tally = Arc::new(Tally::default());
+        objects.recent.push_back(Arc::clone(&tally));
+        tally
+    }
+
+    /// Number of objects that follow, and the sum of their bytes.
+    pub fn expect(&self, objects: u64, bytes: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).expected = Some((objects, bytes));
+    }
+
+    /// Adds a message for users.
+    pub fn note(&self, note: &str) {
+        let mut objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if objects.notes.len() < MAX_NOTES {
+            objects.notes.push(wire::printable(note));
+        }
+    }
+
+    /// The present values.
+    pub fn snapshot(&self) -> TransferSnapshot {
+        let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent: Vec<Snapshot> = objects.recent.iter().map(|tally| tally.snapshot()).collect();
+        let complete = recent.iter().filter(|object| object.is_complete()).count() as u64;
+        let present = recent.iter().find(|object| !object.is_complete()).or(recent.last()).cloned();
+        let mut sum = objects.before.clone();
+        recent.into_iter().for_each(|object| sum.add(object));
+        if let Some(present) = present {
+            (sum.name, sum.path) = (present.name, present.path);
+            (sum.receivers, sum.whole) = (present.receivers, present.whole);
+        }
+        if let Some((_, bytes)) = objects.expected {
+            sum.total = bytes;
+        }
+        sum.notes.splice(0..0, objects.notes.iter().cloned());
+        TransferSnapshot {
+            sum,
+            complete: objects.complete + complete,
+            objects: objects.expected.map(|(count, _)| count),
+        }
+    }
 }
 
 /// What became of a symbol or piece that was sent.
@@ -173,5 +286,34 @@ impl Tally {
         if messages.notes.len() < MAX_NOTES {
             messages.notes.push(wire::printable(&note.into()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_objects_are_summed_and_the_name_is_that_of_the_present_one() {
+        let all = Tallies::default();
+        all.expect(3, 60);
+        all.note("left out");
+        for number in 1..=3u64 {
+            let tally = all.begin();
+            tally.name(&format!("file{number}"));
+            tally.set_total(10 * number);
+            if number < 3 {
+                tally.set_done(10 * number);
+                tally.set_receivers(1, 1);
+            } else {
+                tally.set_done(4);
+                tally.set_receivers(1, 0);
+            }
+            tally.note(format!("note {number}"));
+        }
+        let TransferSnapshot { sum, complete, objects } = all.snapshot();
+        assert_eq!((sum.total, sum.done, complete, objects), (60, 34, 2, Some(3)));
+        assert_eq!((sum.name.as_deref(), sum.receivers, sum.whole), (Some("file3"), 1, 0));
+        assert_eq!(sum.notes, ["left out", "note 1", "note 2", "note 3"]);
     }
 }

@@ -37,7 +37,7 @@ def recv(
         Write into this folder, which is created if missing; `-` is standard output. `udp://127.0.0.1:6000` passes a live
         stream on to the program that receives datagrams there.
     name
-        Use this file name instead of the one that the sender proposes.
+        Use this name of the file or folder instead of the one that the sender proposes.
     overwrite
         Replace an existing file of the same name once the new one is complete.
     patience

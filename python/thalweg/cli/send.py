@@ -37,20 +37,20 @@ def send(
     network: NetworkOptions | None = None,
     json: bool = False,
 ) -> int:
-    """Send a file, standard input (`-`) or the datagrams of an encoder (`udp://HOST:PORT`) to `thalweg recv`.
+    """Send a file, a folder, standard input (`-`) or the datagrams of an encoder (`udp://HOST:PORT`) to `thalweg recv`.
 
     The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens and the receiver calls.
     By default a file is sent by CVIHIS in its background mode, which yields to other traffic.
     `--mode real-time` competes with it, `--scheme cubic` sends as TCP does. A live stream (`--deadline`) starts in the
     real-time mode.
     Exit codes: 0 every byte arrived; 1 not every byte arrived; 2 an error in the command; 130 Ctrl-C or SIGTERM.
-    Start either end again to resume a file.
+    Start either end again to resume a file or a folder.
 
     Parameters
     ----------
     source
-        Read this file; `-` is standard input. `udp://127.0.0.1:5000` takes the datagrams that a program such as ffmpeg sends
-        there, with `--deadline`.
+        Read this file, or all files of this folder and of those in it; `-` is standard input. `udp://127.0.0.1:5000`
+        takes the datagrams that a program such as ffmpeg sends there, with `--deadline`.
     to
         Call `HOST:PORT` or `[IPV6]:PORT`, or listen at `:PORT`.
     scheme
@@ -70,7 +70,7 @@ def send(
     timely
         The former name of `--deadline`.
     name
-        Propose this file name to the receiver.
+        Propose this name of the file or folder to the receiver.
     packet
         Set the packet size in bytes, all headers included: 1428 by default, and 1472 for `udp://`, so that a datagram of
         seven MPEG-TS packets is a packet.
@@ -112,9 +112,13 @@ def send(
     if datagrams or path is None:
         pass
     elif path.is_dir():
-        raise Refusal(f"{source}: not a file", f"`tar c {source} | thalweg send - {to}` sends a folder")
+        if group or deadline:
+            where = "to a group" if group else "with a deadline"
+            raise Refusal(
+                f"{source}: a folder cannot be sent {where}", f"`tar c {source} | thalweg send - {to} …`"
+            )
     elif not path.is_file():
-        raise Refusal(f"{source}: {'not a file' if path.exists() else 'no such file'}")
+        raise Refusal(f"{source}: {'neither a file nor a folder' if path.exists() else 'no such file'}")
     try:
         transfer = transfers.send(
             source if datagrams else path,

@@ -173,12 +173,20 @@ def _now(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps:
         words += f" (limit {rate(state['limit_bps'])})"
     elif state["allowed_bps"]:
         words += f" ({rate(state['allowed_bps'])} allowed)"
-    words += _left(state, done_bps)
+    words += _left(state, done_bps) + _files(state)
     if state["mode"]:
         words += f", {state['mode'].replace('_', '-')}"
     if state["rtt_s"]:
         words += f", RTT {1e3 * state['rtt_s']:.1f} ms"
     return words
+
+
+def _files(state: dict[str, Any]) -> str:
+    """How many files of a folder are complete; empty for a single object."""
+    complete, total = state["files"]["complete"], state["files"]["total"]
+    if total:
+        return f", {complete:,} of {total:,} files"
+    return f", {complete:,} files before" if complete else ""
 
 
 def _left(state: dict[str, Any], done_bps: float) -> str:
@@ -200,6 +208,8 @@ def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool
     for note in result["notes"]:
         screen.print(printable(f"note: {note}"), style="yellow", markup=False)
     where = f": {result['path']}" if result["path"] else ""
+    if result["files"]["complete"] > 1:
+        where = f": {result['files']['complete']:,} files"
     screen.print(printable(said + where), style="green" if result["whole"] else "red", markup=False)
     if hint:
         screen.print(f"hint: {hint}", style="dim", markup=False)

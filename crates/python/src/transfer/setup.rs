@@ -146,16 +146,23 @@ pub(super) fn source(told: &Value) -> PyResult<Source> {
     })
 }
 
-/// The destination of received data.
-pub(super) fn destination(told: &Value, me: Option<Identity>) -> Result<Destination, String> {
+/// The destination of received data, below these folders of the sender. A name is that of the file, or of the outermost folder.
+pub(super) fn destination(
+    told: &Value,
+    me: Option<Identity>,
+    folders: &[String],
+) -> Result<Destination, String> {
+    if !folders.is_empty() && text(told, "folder").is_none() {
+        return Err("a folder is sent, and this receiver has none to put it into".to_owned());
+    }
     if let Some(to) = text(told, "datagrams") {
         let program = ToDatagrams::connect(address(to)?).map_err(|error| format!("udp://{to}: {error}"))?;
         return Ok(Destination::Player(Box::new(program)));
     }
     match text(told, "folder") {
         Some(folder) => Ok(Destination::Folder {
-            path: PathBuf::from(folder),
-            name: text(told, "name").map(str::to_owned),
+            path: place(Path::new(folder), text(told, "name"), folders)?,
+            name: text(told, "name").filter(|_| folders.is_empty()).map(str::to_owned),
             replace: told["replace"].as_bool().unwrap_or(false),
             me,
         }),
@@ -164,6 +171,15 @@ pub(super) fn destination(told: &Value, me: Option<Identity>) -> Result<Destinat
             Ok(Destination::Pipe(Box::new(file) as Box<dyn Write + Send>))
         }
     }
+}
+
+/// The folder of a file, which is made if it is missing.
+fn place(into: &Path, name: Option<&str>, folders: &[String]) -> Result<PathBuf, String> {
+    let mut folders = folders.to_vec();
+    if let (Some(outermost), Some(name)) = (folders.first_mut(), name) {
+        name.clone_into(outermost);
+    }
+    transfer::make_folders(into, &folders).map_err(|error| error.to_string())
 }
 
 /// A standard stream without Rust's buffers.

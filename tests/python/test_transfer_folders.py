@@ -1,0 +1,103 @@
+"""`thalweg send FOLDER`: the files of a folder, resumption, and what is not sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from transfer_ends import end, port, start
+
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
+
+FILES = {
+    "a.txt": b"a" * 300_000,
+    "sub/b.bin": bytes(range(256)) * 1000,
+    "sub/deeper/empty": b"",
+    "z": b"last",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with files, a link and a hidden file."""
+    top = tmp_path / "photos"
+    for name, content in FILES.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_bytes(content)
+    (top / "link").symlink_to("/etc/passwd")
+    (top / ".hidden").write_text("secret")
+    return top
+
+
+def contents(top: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(top)): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
+def test_all_files_arrive_and_the_others_are_listed(folder: Path, into: Path, scheme: str) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sent = end(start("send", folder, f"127.0.0.1:{at}", "--scheme", scheme, "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"], sent["whole"], got["whole"]) == (0, 0, True, True)
+    assert contents(into / "photos") == FILES
+    assert sent["files"] == {"complete": 4, "total": 4}
+    assert got["files"] == {"complete": 4, "total": None}
+    size = sum(map(len, FILES.values()))
+    assert (sent["total_bytes"], sent["done_bytes"], got["done_bytes"]) == (size, size, size)
+    assert [note.rpartition("/")[2].partition(":")[0] for note in sent["notes"]] == [".hidden", "link"]
+
+
+def test_files_that_are_there_are_not_sent_again_and_another_one_ends_the_transfer(
+    folder: Path, into: Path
+) -> None:
+    there = into / "album"
+    (there / "sub").mkdir(parents=True)
+    for name in ("a.txt", "sub/b.bin"):
+        (there / name).write_bytes(FILES[name])
+    at = port()
+    receiver = start("recv", at, "--into", into, "--name", "album", "--json")
+    sent = end(start("send", folder, f"127.0.0.1:{at}", "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (0, 0)
+    assert contents(there) == FILES
+    assert got["resumed_bytes"] == len(FILES["a.txt"]) + len(FILES["sub/b.bin"])
+    assert sent["stats"]["content_bytes"] < len(FILES["a.txt"])
+
+    (there / "sub" / "b.bin").write_bytes(b"another")
+    at = port()
+    receiver = start("recv", at, "--into", into, "--name", "album", "--json")
+    sent = end(start("send", folder, f"127.0.0.1:{at}", "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (1, 1)
+    assert "b.bin is there already" in got["said"]
+    assert (there / "sub" / "b.bin").read_bytes() == b"another"
+
+
+def test_a_link_in_place_of_a_folder_is_not_followed(folder: Path, into: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (into / "photos").symlink_to(elsewhere)
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sent = end(start("send", folder, f"127.0.0.1:{at}", "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (1, 1)
+    assert "no folder" in got["said"]
+    assert not any(elsewhere.iterdir())
+
+
+def test_folders_that_cannot_be_sent_are_refused_at_once(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    cases = {
+        ("empty",): "there is no file in it",
+        ("photos", "--deadline", "500 ms"): "a folder cannot be sent with a deadline",
+    }
+    for (name, *more), said in cases.items():
+        process = start("send", tmp_path / name, f"127.0.0.1:{port()}", *more)
+        _, error = process.communicate(timeout=20)
+        assert said in " ".join(error.decode().split())
+        assert process.returncode in (1, 2)
