@@ -42,7 +42,7 @@ fn main() {
         handshake,
         credentials: Credentials::insecure([1; 32]),
         limits: Limits::default(),
-        caller: None,
+        client_secret: None,
     };
     let receiving = thread::spawn(move || {
         let mut accept = |proposal: &Proposal| {
@@ -59,10 +59,10 @@ fn main() {
         let mut here = Udp::for_calling(address).expect("a socket");
         let until = here.now() + Duration::from_secs(seconds);
         let zeros = Zeros { until, over: false };
-        let cargo =
+        let outgoing =
             if paced { Outgoing::Paced(Box::new(zeros)) } else { Outgoing::Windowed(Box::new(zeros)) };
         let control = Control::new();
-        let all = objects(vec![Object { folders: Vec::new(), cargo, about: Vec::new(), more: false }]);
+        let all = objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false }]);
         let outcome = send(&settings(Handshake::Connect(address)), &scheme, all, &mut here, &control);
         (outcome, cpu_s())
     });

@@ -44,7 +44,7 @@ fn said(name: &str) -> String {
 fn settings(handshake: Handshake) -> quic_net::Settings {
     let credentials = Credentials::shared(b"between namespaces").expect("the key is not empty");
     let limits = Limits { patience: units::Duration::from_secs(20), ..Limits::default() };
-    quic_net::Settings { handshake, credentials, limits, caller: None }
+    quic_net::Settings { handshake, credentials, limits, client_secret: None }
 }
 
 /// The file of a test, for a number of receivers.
@@ -67,12 +67,12 @@ fn loaded(folder: &Path, scheme: &Scheme, rate: Option<Rate>, min: usize) -> (Ou
 fn receive(sender: SocketAddr, into: &Path) {
     fs::create_dir_all(into).expect("a folder of the test");
     let mut udp = Udp::for_calling(sender).expect("a socket");
-    let calls = settings(Handshake::Connect(sender));
+    let client_settings = settings(Handshake::Connect(sender));
     let mut accept = |proposal: &Proposal| {
         let into = Destination::Folder { path: into.to_owned(), name: None, replace: false, me: None };
-        keep(&proposal.offer, into, calls.limits.window, &Arc::default())
+        keep(&proposal.offer, into, client_settings.limits.window, &Arc::default())
     };
-    let outcome = quic_net::receive(&calls, &mut accept, &mut udp, &Control::new());
+    let outcome = quic_net::receive(&client_settings, &mut accept, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
     fs::write(into.join("done"), word).expect("a folder of the test");
 }
@@ -94,9 +94,9 @@ fn a_program_of_a_transfer() {
         panic!("{} paces", scheme.name)
     };
     let group = Group { address: SocketAddr::new(said("GROUP").parse().unwrap(), port), max: 64 };
-    let listens = settings(Handshake::Listen);
+    let server_settings = settings(Handshake::Listen);
     let (outcome, left) =
-        multicast::send(&listens, &group, &scheme, payload, about, &mut udp, &Control::new());
+        multicast::send(&server_settings, &group, &scheme, payload, about, &mut udp, &Control::new());
     assert_eq!((&outcome.end, left.len()), (&End::Complete, min), "{:?}", outcome.stats);
     fs::write(folder.join("sent"), format!("{} packets", outcome.stats.packets)).unwrap();
 }
@@ -203,9 +203,9 @@ fn a_program_of_a_file() {
         return receive(sender, &folder.join(said("SCHEME")));
     }
     let scheme = Scheme::new(&said("SCHEME"));
-    let (cargo, about) = loaded(&folder, &scheme, Some(Rate::from_mbps(2)), 1);
+    let (outgoing, about) = loaded(&folder, &scheme, Some(Rate::from_mbps(2)), 1);
     let mut udp = Udp::bind(sender).unwrap();
-    let all = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
+    let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
     let outcome = quic_net::send(&settings(Handshake::Listen), &scheme, all, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
     fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();

@@ -1,4 +1,4 @@
-//! The way to the group: sealed packets in GSO batches.
+//! Transmission to the group: encrypted packets in GSO batches.
 
 use std::net::SocketAddr;
 
@@ -9,18 +9,18 @@ use units::{Duration, Time};
 
 use crate::epochs::Epochs;
 
-/// The way to the group.
+/// Sends packets to the group.
 pub(crate) struct Channel {
     to: SocketAddr,
-    /// The keys.
+    /// The keys of the group.
     pub(crate) epochs: Epochs,
     /// Datagrams that wait for a GSO batch.
     pub(crate) gso_batches: GsoBatches,
-    /// Datagrams to the group.
+    /// Datagrams sent to the group.
     pub(crate) sent: Traffic,
-    /// Packets that could not be sealed, because the next key was not distributed in time.
+    /// Packets that could not be encrypted, because the next key was not distributed in time.
     pub(crate) unsealed: u64,
-    said_at: Time,
+    sent_at: Time,
 }
 
 impl Channel {
@@ -31,7 +31,7 @@ impl Channel {
             gso_batches: GsoBatches::default(),
             sent: Traffic::default(),
             unsealed: 0,
-            said_at: now,
+            sent_at: now,
         }
     }
 
@@ -60,12 +60,12 @@ impl Channel {
         let Self { to, epochs, gso_batches, .. } = self;
         let length = gso_batches.push(*to, ecn, platform, |out| epochs.seal(out, write));
         self.sent.add(length);
-        self.said_at = now;
+        self.sent_at = now;
     }
 
-    /// Sends a packet without content where nothing else was sent for `span`, so that receivers know that the network carries the group.
+    /// Sends a packet without content if no packet was sent for `span`, so that receivers know that the network carries the group.
     pub(crate) fn keep_alive(&mut self, span: Duration, now: Time, platform: &mut impl Platform) {
-        if now >= self.said_at + span {
+        if now >= self.sent_at + span {
             self.send(Ecn::NotCapable, now, platform, |_| {});
         }
     }

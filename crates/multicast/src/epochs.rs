@@ -4,7 +4,7 @@ use quic_net::frames::{Record, Secret};
 use quic_net::group::{EpochKey, Header};
 use units::{Duration, Time};
 
-/// Packets that a key seals at most: the confidentiality limit of AES-GCM [RFC9001 §6.6].
+/// Maximum number of packets that a key encrypts: the confidentiality limit of AES-GCM [RFC9001 §6.6].
 const LIMIT: u64 = 1 << 23;
 /// How long the distribution of a key may take. Receivers that do not have it then lose packets until it arrives.
 const DISTRIBUTION: Duration = Duration::from_secs(1);
@@ -70,7 +70,7 @@ impl Epochs {
         self.number += 1;
     }
 
-    /// A member that has the key is no longer one.
+    /// A member that has the key has left.
     pub(crate) const fn expire(&mut self) {
         self.stale = true;
     }
@@ -81,12 +81,12 @@ impl Epochs {
         std::iter::once(self.current.record()).chain(next)
     }
 
-    /// Whether a new key is due: the present one is known to a member that left, or has sealed half of what it may.
+    /// Whether a new key is due: a member that left knows the present one, or it has encrypted half of its limit.
     pub(crate) const fn is_due(&self) -> bool {
         self.next.is_none() && (self.stale || self.number - self.first >= self.limit / 2)
     }
 
-    /// Prepares the next epoch with this secret. Returns the record that all members are to get.
+    /// Prepares the next epoch with this secret. Returns the record for all members.
     pub(crate) fn prepare(&mut self, secret: Secret, now: Time) -> Record {
         let next = Epoch::new(secret, self.session, self.current.number + 1);
         let record = next.record();
@@ -148,10 +148,10 @@ mod tests {
         let before = sealed(&mut epochs);
         epochs.advance();
         let after = sealed(&mut epochs);
-        for (packet, who_can) in [(before, [true, true, true]), (after, [false, true, true])] {
+        for (packet, expected) in [(before, [true, true, true]), (after, [false, true, true])] {
             let read = [&mut left, &mut stays, &mut joined]
                 .map(|one| one.open(&packet, Time::ZERO, &mut stats).is_some());
-            assert_eq!(read, who_can);
+            assert_eq!(read, expected);
         }
         assert_eq!(
             member(epochs.records()).open(&sealed(&mut epochs), Time::ZERO, &mut stats),

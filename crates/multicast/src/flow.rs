@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use contract::{Count, Ecn, EndpointId, Header, Input, Packet, Random, SenderAlgorithm};
 use driver::{Platform, StateMachine};
 use quic_net::frames::{DATA_HEADER, Datagram, data_length};
-use quic_net::group::{AROUND, receiver};
-use quic_net::paced::{FLOW, SENDER, around, config, setup};
+use quic_net::group::{OVERHEAD, receiver};
+use quic_net::paced::{FLOW, SENDER, config, overhead, setup};
 use quic_net::{Progress, Scheme, Stats};
 use schemes::{AnySender, Build, Entry};
 use stack::stream;
@@ -25,7 +25,7 @@ const PACKET: u16 = 9000;
 
 type Machine = StateMachine<stream::Sender<AnySender>>;
 
-/// A payload on its way to a group.
+/// The transmission of a payload to a group.
 pub(crate) struct Flow {
     offer: Offer,
     entry: Entry,
@@ -34,15 +34,15 @@ pub(crate) struct Flow {
     machine: Option<Box<Machine>>,
     /// A receiver is ready.
     begun: bool,
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     failed: Option<String>,
-    /// The scheme's mode that was asked for last.
+    /// The last mode that was requested.
     mode: Option<String>,
-    /// The payload has no content before.
+    /// The payload has no content before this time.
     ready_at: Time,
     outbox: Vec<Packet>,
-    /// Content of the packet that is being put together.
-    room: Vec<u8>,
+    /// Content of the packet that is being assembled.
+    buffer: Vec<u8>,
     /// Data packets sent, their bytes and those of their content.
     counted: [u64; 3],
 }
@@ -50,7 +50,7 @@ pub(crate) struct Flow {
 impl Flow {
     /// # Errors
     ///
-    /// A message for users: there is no such scheme, it does not pace, or a size is out of range.
+    /// A message for users: there is no such scheme, it is not paced, or a size is out of range.
     pub(crate) fn new(
         scheme: &Scheme,
         payload: Box<dyn Payload>,
@@ -61,12 +61,12 @@ impl Flow {
         let entry =
             schemes::find(&name).ok_or_else(|| format!("there is no scheme `{}`", wire::printable(&name)))?;
         if !matches!(entry.build, Build::Stream { .. }) {
-            return Err(format!("`{name}` has a window, and a group needs a scheme that paces"));
+            return Err(format!("`{name}` has a window, and a group needs a paced scheme"));
         }
         (entry.resolve)(&params).map_err(|error| format!("{}: {}", error.name, error.message))?;
-        let min = u32::from(quic_net::OUTER[1]) + AROUND + DATA_HEADER as u32 + CONTENT;
+        let min = u32::from(quic_net::OUTER[1]) + OVERHEAD + DATA_HEADER as u32 + CONTENT;
         if u32::from(packet) < min || packet > PACKET {
-            return Err(format!("packets of {packet} bytes: a group has {min} to {PACKET}, with headers"));
+            return Err(format!("packets of {packet} bytes: a group needs {min} to {PACKET}, with headers"));
         }
         if about.len() > ABOUT {
             return Err(format!("the manifest has {} bytes, and at most {ABOUT} are sent", about.len()));
@@ -84,17 +84,17 @@ impl Flow {
             mode,
             ready_at: Time::ZERO,
             outbox: Vec::new(),
-            room: Vec::new(),
+            buffer: Vec::new(),
             counted: [0; 3],
         })
     }
 
-    /// What receivers are offered.
+    /// The offer to receivers.
     pub(crate) const fn offer(&self) -> &Offer {
         &self.offer
     }
 
-    /// A receiver is ready for data, on a connection with this binding. With the first the machine starts.
+    /// A receiver is ready for data, on a connection with this binding. The first one starts the state machine.
     pub(crate) fn join(&mut self, peer: u32, binding: &[u8; 32]) {
         self.payload.bind(EndpointId(peer), binding);
         self.payload.on_join(EndpointId(peer));
@@ -106,7 +106,7 @@ impl Flow {
         self.payload.on_leave(EndpointId(peer));
     }
 
-    /// Makes the machine and starts it, when the first receiver is ready.
+    /// Creates and starts the state machine, when the first receiver is ready.
     fn start(&mut self, outer_bytes: u32, now: Time) -> Result<(), String> {
         if !self.begun || self.machine.is_some() || self.failed.is_some() {
             return Ok(());
@@ -116,13 +116,13 @@ impl Flow {
             return Err(format!("`{}` does not pace", offer.scheme));
         };
         let config = config(offer, entry, outer_bytes);
-        let law = sender(&offer.params, &setup(&config))
+        let algorithm = sender(&offer.params, &setup(&config))
             .map_err(|error| format!("{}: {}", error.name, error.message))?;
-        if law.out_of_band() {
-            let said = "control packets out of band need queues with classes: they are simulated only";
-            return Err(said.to_owned());
+        if algorithm.out_of_band() {
+            let why = "control packets out of band need queues with classes: they are simulated only";
+            return Err(why.to_owned());
         }
-        let sender = stream::Sender::new(&config, law, SENDER.into());
+        let sender = stream::Sender::new(&config, algorithm, SENDER.into());
         let random = Random::new(self.seed, "multicast", "sender");
         let machine = self.machine.insert(Box::new(StateMachine::new(sender, SENDER, FLOW, random)));
         machine.handle(Input::Start, now);
@@ -147,7 +147,7 @@ impl Flow {
             self.supply(now);
             let Some(machine) = &mut self.machine else { return };
             let ticked = machine.on_time(now);
-            self.post(now, channel, platform, stats);
+            self.transmit(now, channel, platform, stats);
             if !ticked {
                 break;
             }
@@ -155,36 +155,42 @@ impl Flow {
         if channel.gso_batches.too_long {
             let packet = self.offer.packet;
             self.failed.get_or_insert_with(|| {
-                format!("the path does not carry packets of {packet} bytes: choose a smaller size of packets")
+                format!("the path does not carry packets of {packet} bytes: use smaller packets")
             });
         }
     }
 
-    /// Tells the machine when there is content.
+    /// Tells the state machine when there is content.
     fn supply(&mut self, now: Time) {
         let Some(machine) = &mut self.machine else { return };
         let held = self.ready_at > now;
         self.ready_at = self.payload.ready(now);
-        // where there was something and still is, there is nothing to tell
+        // it knows already that there is content
         if held || self.ready_at > now {
             let until = self.ready_at.max(now);
             machine.with(now, |sender, cx| sender.wait_for_data(until, cx));
         }
     }
 
-    /// Sends what the machine sent.
-    fn post<P: Platform>(&mut self, now: Time, channel: &mut Channel, platform: &mut P, stats: &mut Stats) {
+    /// Sends the packets of the state machine.
+    fn transmit<P: Platform>(
+        &mut self,
+        now: Time,
+        channel: &mut Channel,
+        platform: &mut P,
+        stats: &mut Stats,
+    ) {
         let Some(machine) = &mut self.machine else { return };
         machine.drain(|packet| self.outbox.push(*packet));
-        let around = channel.outer_bytes() + AROUND;
+        let overhead = channel.outer_bytes() + OVERHEAD;
         for packet in self.outbox.drain(..) {
             let Header::Stream(header) = packet.header else { continue };
-            let whole = packet.size_bytes.saturating_sub(around) as usize;
-            let room = whole.saturating_sub(DATA_HEADER);
-            self.room.resize(room, 0);
-            let filled = self.payload.fill(header.seq, now, &mut self.room).min(room);
-            let Some(Frame::Data(data)) = Frame::of(&packet, &self.room[..filled], 0) else { continue };
-            // zeros after the content, so that the packet has the size that the scheme counts with; with them there are two bytes for its length
+            let whole = packet.size_bytes.saturating_sub(overhead) as usize;
+            let capacity = whole.saturating_sub(DATA_HEADER);
+            self.buffer.resize(capacity, 0);
+            let filled = self.payload.fill(header.seq, now, &mut self.buffer).min(capacity);
+            let Some(Frame::Data(data)) = Frame::of(&packet, &self.buffer[..filled], 0) else { continue };
+            // padding after the content, so that the packet has the size that the scheme assumes; it adds two bytes for the length of the content
             let padding = whole.saturating_sub(data_length(&data) + 2);
             let datagram = Datagram::Packet(Frame::Data(Data { padding, ..data }));
             channel.send(packet.ecn, now, platform, |out| {
@@ -198,8 +204,15 @@ impl Flow {
         self.counted = [stats.packets, stats.bytes, stats.content];
     }
 
-    /// The content of a DATAGRAM frame of a receiver. Returns false if it is not valid here.
-    pub(crate) fn hear(&mut self, peer: u32, bytes: &[u8], outer_bytes: u32, ecn: Ecn, now: Time) -> bool {
+    /// The content of a DATAGRAM frame of a receiver. Returns false if it is not valid.
+    pub(crate) fn on_datagram(
+        &mut self,
+        peer: u32,
+        bytes: &[u8],
+        outer_bytes: u32,
+        ecn: Ecn,
+        now: Time,
+    ) -> bool {
         let frame = match Datagram::read(bytes) {
             Some(Datagram::Packet(frame)) => frame,
             Some(Datagram::Message { object: 0, bytes }) => {
@@ -210,7 +223,7 @@ impl Flow {
         };
         let Some(machine) = &mut self.machine else { return false };
         let envelope = Envelope { flow: FLOW, source: receiver(peer), to: SENDER.into(), ecn, outer_bytes };
-        let packet = frame.packet(bytes.len() + around(outer_bytes) as usize, &envelope);
+        let packet = frame.packet(bytes.len() + overhead(outer_bytes) as usize, &envelope);
         let valid = matches!(packet.header, Header::Feedback | Header::Player { .. });
         if valid {
             machine.handle(Input::Packet(&packet), now);
@@ -235,8 +248,8 @@ impl Flow {
     pub(crate) fn wake(&self, now: Time) -> Time {
         match &self.machine {
             Some(machine) => {
-                let given_at = if self.ready_at > now { self.ready_at } else { Time::NEVER };
-                machine.wake().min(given_at)
+                let ready_at = if self.ready_at > now { self.ready_at } else { Time::NEVER };
+                machine.wake().min(ready_at)
             }
             None if self.begun && self.failed.is_none() => now,
             None => Time::NEVER,
@@ -253,12 +266,12 @@ impl Flow {
         &*self.payload
     }
 
-    /// Who causes the present time without data.
+    /// Which end causes the present time without data.
     pub(crate) fn waits(&self) -> Waits {
         if self.machine.is_some() { self.payload.waits() } else { Waits::Nobody }
     }
 
-    /// The session is over: the counters of the machine are kept.
+    /// The session is over: the counters of the state machine are kept.
     pub(crate) fn retire(&mut self, stats: &mut Stats) {
         if let Some(machine) = self.machine.take() {
             stats.meter.add(&machine.meter);

@@ -1,12 +1,12 @@
 //! Multicast groups (RFC 1112) over QUIC: a sender and its receivers. Data are sent to all of them at once, encrypted under a key of the group; all else
 //! is sent on a QUIC connection between the sender and each receiver.
 //!
-//! Each receiver calls the sender, as in unicast, and is authenticated by TLS 1.3. Its connection carries the offer, the group's address and keys,
-//! messages and changes of mode, and in DATAGRAM frames the feedback for the sender's scheme. The receiving end is [`quic_net::receive`], which learns
-//! from the sender that data come by a group.
+//! Each receiver connects to the sender, as in unicast, and is authenticated by TLS 1.3. Its connection carries the offer, the group's address and keys,
+//! messages and changes of mode, and in DATAGRAM frames the feedback for the sender's scheme. The receiving end is [`quic_net::receive`], which joins
+//! the group when the sender announces it.
 //!
 //! Every member has the key of the group and can forge the sender's packets to it, so that a group is as trustworthy as its members. No member can forge
-//! feedback of another. When a member leaves, those who remain get another key.
+//! feedback of another. When a member leaves, the remaining members get another key.
 
 mod channel;
 mod epochs;

@@ -1,24 +1,24 @@
-//! A receiver of a group, as its sender knows it.
+//! The sender's state of a receiver of a group.
 
-use quic_net::lane::Lane;
+use quic_net::connection::ConnectionState;
 use quic_net::{End, Patience};
 use units::Time;
 
 use crate::send::ReceiverOutcome;
 
-/// A connection, and the receiver that has said hello on it.
+/// A connection, and the receiver whose hello has arrived on it.
 pub(crate) struct Member {
-    pub(crate) lane: Lane,
+    pub(crate) state: ConnectionState,
     /// Its address when it connected.
     pub(crate) address: std::net::SocketAddr,
     /// Bytes of the headers of IP and UDP on its connection.
     pub(crate) outer_bytes: u32,
-    /// Its number for the scheme and the payload; `None` before it has said hello.
+    /// Its number for the scheme and the payload; `None` before its hello.
     pub(crate) peer: Option<u32>,
     /// It is ready for data.
     pub(crate) ready: bool,
-    /// Packets of the group arrive there, as far as it has said.
-    pub(crate) hears: bool,
+    /// Packets of the group arrive at it, according to its last report.
+    pub(crate) receives_group: bool,
     /// The newest epoch whose key it has confirmed.
     pub(crate) epoch: Option<u32>,
     /// Its time without progress.
@@ -28,17 +28,17 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// A connection without its hello.
-    pub(crate) fn new(lane: Lane, address: std::net::SocketAddr, now: Time) -> Self {
+    /// A connection before its hello.
+    pub(crate) fn new(state: ConnectionState, address: std::net::SocketAddr, now: Time) -> Self {
         let outer_bytes = u32::from(quic_net::OUTER[usize::from(address.is_ipv6())]);
         let patience = Patience::new(now);
         Self {
-            lane,
+            state,
             address,
             outer_bytes,
             peer: None,
             ready: false,
-            hears: true,
+            receives_group: true,
             epoch: None,
             patience,
             pending: true,
@@ -51,21 +51,21 @@ impl Member {
 pub(crate) struct Left(Vec<([u8; 32], ReceiverOutcome)>);
 
 /// Maximum number of ends of receivers that are kept.
-const LEFT: usize = 65_536;
+const MAX_LEFT: usize = 65_536;
 
 impl Left {
     /// Keeps how the session with a receiver ended.
     pub(crate) fn add(&mut self, member: &Member, end: End) {
         if let Some(peer) = member.peer
-            && self.0.len() < LEFT
+            && self.0.len() < MAX_LEFT
         {
-            self.0.push((member.lane.caller, ReceiverOutcome { peer, address: member.address, end }));
+            self.0.push((member.state.client_secret, ReceiverOutcome { peer, address: member.address, end }));
         }
     }
 
-    /// A receiver that had left is back: forgets its end, and returns its number.
-    pub(crate) fn back(&mut self, caller: &[u8; 32]) -> Option<u32> {
-        let at = self.0.iter().position(|(left, _)| left == caller)?;
+    /// A receiver that had left has reconnected: removes its end, and returns its number.
+    pub(crate) fn rejoin(&mut self, client_secret: &[u8; 32]) -> Option<u32> {
+        let at = self.0.iter().position(|(left, _)| left == client_secret)?;
         Some(self.0.remove(at).1.peer)
     }
 

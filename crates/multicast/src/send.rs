@@ -6,7 +6,7 @@ use driver::Platform;
 use quic_net::frames::Secret;
 use quic_net::host::{Host, drive};
 use quic_net::{Control, End, Outcome, Scheme, Stats};
-use quic_net::{Settings, group_listener};
+use quic_net::{Settings, group_server_config};
 use transfer::Payload;
 
 use crate::channel::Channel;
@@ -19,7 +19,7 @@ use crate::sender::Sender;
 pub struct Group {
     /// Address and port of the group: an IP multicast address.
     pub address: SocketAddr,
-    /// Maximum number of receivers at a time; further callers are told that the sender is busy.
+    /// Maximum number of receivers at a time; further ones are refused with the reason busy.
     pub max: usize,
 }
 
@@ -35,14 +35,14 @@ pub struct ReceiverOutcome {
 }
 
 /// Sends `payload` with the paced scheme `scheme` to a group, and returns at the end: everything was transferred, it was stopped, or it failed.
-/// Receivers call the address of `platform`; `settings.handshake` is ignored. Nothing is sent while no receiver is ready. `about` (at most
+/// Receivers connect to the address of `platform`; `settings.handshake` is ignored. Nothing is sent while no receiver is ready. `about` (at most
 /// [`wire::stream::ABOUT`] bytes) is for receiving applications.
 ///
 /// Returns the outcome and how it ended with each receiver, in the order of their ends. A receiver that reconnects is the same one, also from another
-/// process with its secret ([`Settings::caller`]): it counts once, with its last end.
+/// process with its secret ([`Settings::client_secret`]): it counts once, with its last end.
 ///
 /// Errors are the outcome's end: [`End::Failed`] if the address is not that of a group, the scheme cannot be used or the sizes are out of range;
-/// [`End::Silent`] if all receivers timed out, [`End::Unanswered`] if none called.
+/// [`End::Silent`] if all receivers timed out, [`End::Unanswered`] if none connected.
 pub fn send(
     settings: &Settings,
     group: &Group,
@@ -54,7 +54,7 @@ pub fn send(
 ) -> (Outcome, Vec<ReceiverOutcome>) {
     let failed = |why| (Outcome { end: End::Failed(why), stats: Stats::default() }, Vec::new());
     if !group.address.ip().is_multicast() {
-        return failed(format!("{} is the address of no group", group.address));
+        return failed(format!("{} is not the address of a multicast group", group.address));
     }
     let (mut secret, mut drawn) = ([0; 32], [0; 12]);
     platform.fill_random(&mut secret);
@@ -65,7 +65,7 @@ pub fn send(
         Err(why) => return failed(why),
     };
     let epochs = Epochs::new(Secret(secret), u32::from_be_bytes([a, b, c, d]));
-    let config = group_listener(settings, platform);
+    let config = group_server_config(settings, platform);
     let mut host = Host::new(platform, Some(config));
     let now = host.platform.now();
     let channel = Channel::new(group.address, epochs, now);

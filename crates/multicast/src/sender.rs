@@ -6,9 +6,9 @@ use bytes::Bytes;
 use contract::{Ecn, EndpointId};
 use driver::Platform;
 use quic_net::Settings;
+use quic_net::connection::{ConnectionState, binding};
 use quic_net::frames::{Record, Secret, VERSION};
 use quic_net::host::{Host, Hosted, Protocol};
-use quic_net::lane::{Lane, binding};
 use quic_net::{Control, End, Limits, Outcome, Phase, Stats};
 use quinn_proto::{Connection, ConnectionError, ConnectionHandle, Dir, Event, StreamEvent};
 use transfer::Waits;
@@ -22,14 +22,14 @@ use crate::send::ReceiverOutcome;
 
 mod ends;
 
-/// Interval at which progress is published, receivers are looked after, and requests of other threads are read.
+/// Interval at which progress is published, timeouts of receivers are checked, and requests of other threads are read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How long the end waits for closing periods of connections.
-const GOODBYE: Duration = Duration::from_secs(1);
-/// The sender pauses where packets of the group arrive at no receiver, or after this many times [`Limits`]' silence of all of them.
-const SILENT: f64 = 3.0;
-/// Connections that have not said hello. Of more, those that came first are closed.
-const STRANGERS: usize = 64;
+/// How long a sender waits at its end for the closing periods of its connections.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// The sender pauses if packets of the group arrive at no receiver, or if no receiver has sent anything for this multiple of `silence` in [`Limits`].
+const SILENCES: f64 = 3.0;
+/// Maximum number of connections without a hello. The oldest of more are closed.
+const MAX_WITHOUT_HELLO: usize = 64;
 
 /// A sender to a group.
 pub(crate) struct Sender<'a> {
@@ -44,29 +44,29 @@ pub(crate) struct Sender<'a> {
     members: Vec<Option<Member>>,
     /// Numbers of members whose control stream is to be read and written.
     pending: Vec<usize>,
-    /// What came in DATAGRAM frames since the last turn.
-    inbox: Vec<Heard>,
+    /// DATAGRAM frames that arrived since the last turn.
+    inbox: Vec<ReceivedDatagram>,
     /// Number of ready receivers.
     ready: usize,
-    /// Whether a ready receiver was heard recently. Otherwise it is unknown whether any of them receives data.
-    heard: bool,
+    /// Whether a ready receiver has sent anything recently. Otherwise it is unknown whether any of them receives data.
+    reachable: bool,
     /// Number of the next receiver.
     peers: u32,
     left: Left,
-    /// Since when a receiver is ready without any report of an arrival.
-    unheard_since: Option<Time>,
+    /// Since when a receiver is ready and none has reported data.
+    no_report_since: Option<Time>,
     /// Since when there is no receiver.
-    alone_since: Time,
+    empty_since: Time,
     poll_at: Time,
-    /// Changes of mode that were asked for and taken, and the last one.
-    asked: u32,
+    /// Number of changes of mode that were handled, and the last mode.
+    mode_changes: u32,
     mode: Option<String>,
     stats: Stats,
     closing: Option<Closing>,
 }
 
-/// The content of a DATAGRAM frame.
-struct Heard {
+/// A received DATAGRAM frame.
+struct ReceivedDatagram {
     member: usize,
     bytes: Bytes,
     ecn: Ecn,
@@ -85,9 +85,9 @@ struct Closing {
 impl Protocol for Sender<'_> {
     fn on_packet(&mut self, id: ConnectionHandle, connection: &mut Connection, ecn: Ecn, now: Time) {
         let Some(member) = self.members.get_mut(id.0).and_then(Option::as_mut) else { return };
-        member.lane.heard_at = now;
+        member.state.received_at = now;
         while let Some(bytes) = connection.datagrams().recv() {
-            self.inbox.push(Heard { member: id.0, bytes, ecn, at: now });
+            self.inbox.push(ReceivedDatagram { member: id.0, bytes, ecn, at: now });
         }
     }
 
@@ -97,24 +97,24 @@ impl Protocol for Sender<'_> {
                 if self.members.len() <= id.0 {
                     self.members.resize_with(id.0 + 1, || None);
                 }
-                let mut lane = Lane::new(id, now);
-                lane.connected = true;
-                self.members[id.0] = Some(Member::new(lane, connection.remote_address(), now));
+                let mut state = ConnectionState::new(id, now);
+                state.connected = true;
+                self.members[id.0] = Some(Member::new(state, connection.remote_address(), now));
                 self.pending.push(id.0);
             }
             Event::ConnectionLost { reason } => match self.members.get_mut(id.0).and_then(Option::as_mut) {
                 Some(member) => {
-                    member.lane.lost = Some(reason);
-                    self.note(id.0);
+                    member.state.lost = Some(reason);
+                    self.mark_pending(id.0);
                 }
-                // a caller that is not accepted, or gave up
+                // a client that was not accepted, or gave up
                 None => self.stats.discarded.forged += 1,
             },
             Event::Stream(
                 StreamEvent::Opened { dir: Dir::Bi }
                 | StreamEvent::Readable { .. }
                 | StreamEvent::Writable { .. },
-            ) => self.note(id.0),
+            ) => self.mark_pending(id.0),
             _ => {}
         }
     }
@@ -123,7 +123,7 @@ impl Protocol for Sender<'_> {
 impl<P: Platform> Hosted<P> for Sender<'_> {
     fn turn(&mut self, host: &mut Host<P>, now: Time) -> Option<End> {
         self.exchange(host, now);
-        self.listen(host, now);
+        self.handle_datagrams(host, now);
         if now >= self.poll_at {
             self.poll_at = now + POLL_INTERVAL;
             self.poll(host, now);
@@ -166,13 +166,13 @@ impl<'a> Sender<'a> {
             pending: Vec::new(),
             inbox: Vec::new(),
             ready: 0,
-            heard: true,
+            reachable: true,
             peers: 1,
             left: Left::default(),
-            unheard_since: None,
-            alone_since: now,
+            no_report_since: None,
+            empty_since: now,
             poll_at: now,
-            asked: 0,
+            mode_changes: 0,
             mode: None,
             stats: Stats::default(),
             closing: None,
@@ -201,16 +201,16 @@ impl<'a> Sender<'a> {
 
     /// Whether data may be sent now.
     fn sends(&self) -> bool {
-        self.ready > 0 && self.heard && self.closing.is_none()
+        self.ready > 0 && self.reachable && self.closing.is_none()
     }
 
-    /// The members that have said hello.
+    /// The members whose hello has arrived.
     fn admitted(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().flatten().filter(|member| member.peer.is_some())
     }
 
     /// The control stream of a member is to be read and written in the next turn.
-    fn note(&mut self, number: usize) {
+    fn mark_pending(&mut self, number: usize) {
         if let Some(Some(member)) = self.members.get_mut(number)
             && !member.pending
         {
@@ -219,33 +219,33 @@ impl<'a> Sender<'a> {
         }
     }
 
-    // ---- what comes
+    // ---- received frames and records
 
-    /// Handles what came in DATAGRAM frames.
-    fn listen<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
+    /// Handles received DATAGRAM frames.
+    fn handle_datagrams<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let mut inbox = std::mem::take(&mut self.inbox);
-        for Heard { member, bytes, ecn, at } in inbox.drain(..) {
+        for ReceivedDatagram { member, bytes, ecn, at } in inbox.drain(..) {
             let Some(Some(member)) = self.members.get(member) else { continue };
             let (Some(peer), true, None) = (member.peer, member.ready, &self.closing) else {
                 self.stats.discarded.misplaced += 1;
                 continue;
             };
             let outer_bytes = member.outer_bytes;
-            // what was due before comes first: a machine that is shown the present has missed its deadlines
+            // deadlines before the arrival come first, because the state machine's time cannot go back
             if self.sends() {
                 self.flow.turn(now, &mut self.channel, &mut host.platform, &mut self.stats);
             }
-            if !self.flow.hear(peer, &bytes, outer_bytes, ecn, at) {
+            if !self.flow.on_datagram(peer, &bytes, outer_bytes, ecn, at) {
                 self.stats.discarded.misplaced += 1;
             }
         }
         self.inbox = inbox;
     }
 
-    /// Reads and writes the control streams on which something came, or is to be said.
+    /// Reads and writes the control streams with received or pending records.
     fn exchange<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         let mut at = 0;
-        // a record can have something said to other members
+        // a record can cause records for other members
         while let Some(&number) = self.pending.get(at) {
             at += 1;
             if let Some(Some(member)) = self.members.get_mut(number) {
@@ -260,20 +260,21 @@ impl<'a> Sender<'a> {
     fn read<P: Platform>(&mut self, number: usize, host: &mut Host<P>, now: Time) {
         loop {
             let Some(Some(member)) = self.members.get_mut(number) else { return };
-            let Some(connection) = host.connection(member.lane.id) else {
+            let Some(connection) = host.connection(member.state.id) else {
                 return self.on_lost(number, &ConnectionError::TimedOut);
             };
-            member.lane.control.exchange(connection);
-            match member.lane.control.next_record() {
+            member.state.control.exchange(connection);
+            match member.state.control.next_record() {
                 Ok(Some(record)) => self.on_record(number, record, host, now),
-                Ok(None) => match member.lane.lost.take() {
+                Ok(None) => match member.state.lost.take() {
                     Some(lost) => return self.on_lost(number, &lost),
                     None => return,
                 },
                 Err(_) => {
                     self.stats.discarded.malformed += 1;
-                    let end = End::Failed("it sends no records of Thalweg".to_owned());
-                    return self.dismiss(number, end, Reason::Mismatch, host, now);
+                    let end =
+                        End::Failed("its control stream does not contain records of Thalweg".to_owned());
+                    return self.close_member(number, end, Reason::Mismatch, host, now);
                 }
             }
         }
@@ -282,67 +283,69 @@ impl<'a> Sender<'a> {
     fn on_record<P: Platform>(&mut self, number: usize, record: Record, host: &mut Host<P>, now: Time) {
         let Some(Some(member)) = self.members.get_mut(number) else { return };
         match (record, member.peer) {
-            (Record::Hello { version, role, caller }, None) => {
-                self.on_hello(number, version, role, caller, host, now);
+            (Record::Hello { version, role, client_secret }, None) => {
+                self.on_hello(number, version, role, client_secret, host, now);
             }
             (Record::Ready { object: 0 }, Some(peer)) if !member.ready && self.closing.is_none() => {
-                let Some(connection) = host.connection(member.lane.id) else { return };
+                let Some(connection) = host.connection(member.state.id) else { return };
                 member.ready = true;
                 self.ready += 1;
-                self.heard = true;
+                self.reachable = true;
                 self.flow.join(peer, &binding(connection));
             }
             (Record::Message { object: 0, bytes }, Some(peer)) if member.ready && self.closing.is_none() => {
                 self.flow.on_message(peer, &bytes, now);
             }
-            (Record::Hears(hears), Some(_)) => member.hears = hears,
+            (Record::GroupReception(arrives), Some(_)) => member.receives_group = arrives,
             (Record::HasKey { epoch }, Some(_)) => member.epoch = member.epoch.max(Some(epoch)),
-            // one receiver does not decide for all
+            // a receiver cannot change the mode of the group
             _ => self.stats.discarded.misplaced += 1,
         }
     }
 
-    /// The receiver of a connection says hello: it becomes a member, or it is told why not.
+    /// The hello of a receiver: it becomes a member, or its connection is closed with the reason.
     fn on_hello<P: Platform>(
         &mut self,
         number: usize,
         version: u8,
         role: Role,
-        caller: [u8; 32],
+        client_secret: [u8; 32],
         host: &mut Host<P>,
         now: Time,
     ) {
-        let again = self.members.iter().position(|member| {
-            member.as_ref().is_some_and(|member| member.peer.is_some() && member.lane.caller == caller)
+        let existing = self.members.iter().position(|member| {
+            member
+                .as_ref()
+                .is_some_and(|member| member.peer.is_some() && member.state.client_secret == client_secret)
         });
         let refused = match () {
             () if version != VERSION || role != Role::Receiver => Some(Reason::Mismatch),
             () if self.closing.is_some() => Some(Reason::Stopped),
-            () if again.is_none() && self.admitted().count() >= self.max => Some(Reason::Busy),
+            () if existing.is_none() && self.admitted().count() >= self.max => Some(Reason::Busy),
             () => None,
         };
         if let Some(reason) = refused {
-            return self.dismiss(number, End::Refused(reason), reason, host, now);
+            return self.close_member(number, End::Refused(reason), reason, host, now);
         }
-        // it lost this end, or was started again; or it had been given up, or had left
-        let before = again.and_then(|again| self.replace(again, host, now));
-        let peer = before.or(self.left.back(&caller)).unwrap_or_else(|| {
+        // a receiver that lost its connection or was restarted, or one that had left or timed out
+        let before = existing.and_then(|existing| self.replace(existing, host, now));
+        let peer = before.or(self.left.rejoin(&client_secret)).unwrap_or_else(|| {
             self.peers += 1;
             self.peers - 1
         });
         let Some(Some(member)) = self.members.get_mut(number) else { return };
-        (member.peer, member.lane.caller) = (Some(peer), caller);
-        let control = &mut member.lane.control;
-        control.say(&Record::Hello { version: VERSION, role: Role::Sender, caller: [0; 32] });
+        (member.peer, member.state.client_secret) = (Some(peer), client_secret);
+        let control = &mut member.state.control;
+        control.send_record(&Record::Hello { version: VERSION, role: Role::Sender, client_secret: [0; 32] });
         let (address, session) = (self.channel.address(), self.channel.epochs.session());
-        control.say(&Record::Group { address, session, peer });
-        self.channel.epochs.records().for_each(|key| control.say(&key));
+        control.send_record(&Record::Group { address, session, peer });
+        self.channel.epochs.records().for_each(|key| control.send_record(&key));
         if let Some(mode) = &self.mode {
-            control.say(&Record::Mode(mode.clone()));
+            control.send_record(&Record::Mode(mode.clone()));
         }
         let offer = self.flow.offer().clone();
-        control.say(&Record::Offer { object: 0, more: false, folders: Vec::new(), offer });
-        control.say(&Record::First { object: 0, seq: 0 });
+        control.send_record(&Record::Offer { object: 0, more: false, folders: Vec::new(), offer });
+        control.send_record(&Record::First { object: 0, seq: 0 });
         self.stats.sessions += 1;
         self.stats.opened_at = self.stats.opened_at.min(now);
         self.control.progress.enter(Phase::Open);
@@ -350,28 +353,30 @@ impl<'a> Sender<'a> {
 
     // ---- time
 
-    /// Publishes progress, handles requests of other threads, and looks after each receiver.
+    /// Publishes progress, handles requests of other threads, and checks the timeouts of each receiver.
     fn poll<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         self.show(now);
-        if let Some(mode) = self.control.mode(&mut self.asked) {
+        if let Some(mode) = self.control.mode(&mut self.mode_changes) {
             self.flow.on_mode(&mode, now);
             self.control.progress.set_mode(&mode);
-            self.say(&Record::Mode(mode.clone()));
+            self.send_to_all(&Record::Mode(mode.clone()));
             self.mode = Some(mode);
         }
         for number in 0..self.members.len() {
-            self.look_after(number, host, now);
+            self.check_member(number, host, now);
         }
-        self.drop_strangers(host, now);
-        let patience = self.limits.silence.scaled(SILENT);
-        let hears = |member: &Member| member.ready && member.hears && now < member.lane.heard_at + patience;
-        let heard = self.ready == 0 || self.admitted().any(hears);
-        if heard != self.heard && self.closing.is_none() {
-            self.control.progress.enter(if heard { Phase::Open } else { Phase::Silent });
+        self.drop_without_hello(host, now);
+        let patience = self.limits.silence.scaled(SILENCES);
+        let answers = |member: &Member| {
+            member.ready && member.receives_group && now < member.state.received_at + patience
+        };
+        let reachable = self.ready == 0 || self.admitted().any(answers);
+        if reachable != self.reachable && self.closing.is_none() {
+            self.control.progress.enter(if reachable { Phase::Open } else { Phase::Silent });
         }
-        self.heard = heard;
+        self.reachable = reachable;
         if self.admitted().next().is_some() {
-            self.alone_since = now;
+            self.empty_since = now;
             self.renew_key(host, now);
             self.channel.keep_alive(self.limits.keep_alive, now, &mut host.platform);
         }
@@ -387,45 +392,46 @@ impl<'a> Sender<'a> {
         progress.forged.store(self.stats.discarded.forged, Ordering::Relaxed);
         let awaited =
             self.ready > 0 && self.flow.payload().moved() == Some(0) && self.flow.waits() != Waits::Here;
-        self.unheard_since = awaited.then(|| self.unheard_since.unwrap_or(now));
-        let deaf = !self.heard || self.unheard_since.is_some_and(|since| now >= since + self.limits.silence);
-        progress.deaf.store(deaf, Ordering::Relaxed);
+        self.no_report_since = awaited.then(|| self.no_report_since.unwrap_or(now));
+        let unreachable =
+            !self.reachable || self.no_report_since.is_some_and(|since| now >= since + self.limits.silence);
+        progress.group_unreachable.store(unreachable, Ordering::Relaxed);
     }
 
-    /// Gives a receiver up where it is silent for too long, or takes nothing for too long.
-    fn look_after<P: Platform>(&mut self, number: usize, host: &mut Host<P>, now: Time) {
+    /// Removes a receiver that is silent for too long, or does not progress for too long.
+    fn check_member<P: Platform>(&mut self, number: usize, host: &mut Host<P>, now: Time) {
         let Some(Some(member)) = self.members.get_mut(number) else { return };
         let Some(peer) = member.peer else { return };
-        if now >= member.lane.heard_at + self.limits.patience {
-            return self.dismiss(number, End::Silent, Reason::Quiet, host, now);
+        if now >= member.state.received_at + self.limits.patience {
+            return self.close_member(number, End::Silent, Reason::Quiet, host, now);
         }
-        // one that is authenticated may have a program that takes nothing for a while
+        // the program of an authenticated receiver may pause for a while
         let waits = self.trusted || self.flow.waits() == Waits::Here;
         let moved = if member.ready { self.flow.payload().moved_by(EndpointId(peer)) } else { Some(0) };
-        let silent = now >= member.lane.heard_at + self.limits.silence;
+        let silent = now >= member.state.received_at + self.limits.silence;
         member.patience.look(moved, waits && member.ready, silent, now);
         if member.patience.lasts() >= self.limits.patience && self.closing.is_none() {
-            self.dismiss(number, End::Quiet, Reason::Quiet, host, now);
+            self.close_member(number, End::Quiet, Reason::Quiet, host, now);
         }
     }
 
-    /// Closes connections that do not say hello, and of too many those that came first.
-    fn drop_strangers<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
-        let strangers = self.members.iter().enumerate().filter_map(|(number, member)| {
+    /// Closes connections without a hello after a while, and the oldest of too many.
+    fn drop_without_hello<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
+        let waiting = self.members.iter().enumerate().filter_map(|(number, member)| {
             let member = member.as_ref().filter(|member| member.peer.is_none())?;
-            Some((member.lane.began_at, number))
+            Some((member.state.started_at, number))
         });
-        let mut strangers: Vec<(Time, usize)> = strangers.collect();
-        strangers.sort_unstable();
-        let spare = strangers.len().saturating_sub(STRANGERS);
-        for (place, (began_at, number)) in strangers.into_iter().enumerate() {
-            if place < spare || now >= began_at + self.limits.silence {
-                self.dismiss(number, End::Quiet, Reason::Quiet, host, now);
+        let mut waiting: Vec<(Time, usize)> = waiting.collect();
+        waiting.sort_unstable();
+        let spare = waiting.len().saturating_sub(MAX_WITHOUT_HELLO);
+        for (place, (started_at, number)) in waiting.into_iter().enumerate() {
+            if place < spare || now >= started_at + self.limits.silence {
+                self.close_member(number, End::Quiet, Reason::Quiet, host, now);
             }
         }
     }
 
-    /// Distributes the next key where it is due, and uses it when all have it, or the time for that is over.
+    /// Distributes the next key when it is due, and uses it when all members have it, or the time for the distribution is over.
     fn renew_key<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         if let Some((epoch, until)) = self.channel.epochs.next() {
             let all = self.admitted().all(|member| !member.ready || member.epoch >= Some(epoch));
@@ -437,16 +443,16 @@ impl<'a> Sender<'a> {
             let mut secret = [0; 32];
             host.platform.fill_random(&mut secret);
             let key = self.channel.epochs.prepare(Secret(secret), now);
-            self.say(&key);
+            self.send_to_all(&key);
         }
     }
 
-    /// Says something to all members.
-    fn say(&mut self, record: &Record) {
+    /// Sends a record to all members.
+    fn send_to_all(&mut self, record: &Record) {
         for number in 0..self.members.len() {
             if let Some(member) = self.members[number].as_mut().filter(|member| member.peer.is_some()) {
-                member.lane.control.say(record);
-                self.note(number);
+                member.state.control.send_record(record);
+                self.mark_pending(number);
             }
         }
     }

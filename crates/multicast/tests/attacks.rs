@@ -1,4 +1,4 @@
-//! Attacks on groups: strangers that speak to the group, callers that flood its sender, and members that take nothing.
+//! Attacks on groups: hosts that send to the group without its key, clients that flood its sender, and members that accept no data.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use common::{
-    Had, Shelf, counter, gather, is_data, member, ms, network, numbers, plain, receive, send, settings,
+    Received, Shared, counter, gather, is_data, member, ms, network, numbers, plain, receive, send, settings,
     source, steady,
 };
 use contract::{Ecn, EndpointId};
@@ -26,8 +26,8 @@ use wire::stream::Reason;
 
 /// A host that knows the group, its session and its epoch, but not its key.
 #[test]
-fn a_stranger_cannot_speak_to_the_group() {
-    let law = |passing: InFlight, group: bool| {
+fn a_host_without_the_key_cannot_send_to_the_group() {
+    let impair = |passing: InFlight, group: bool| {
         let Some((header, sealed)) = Header::read(&passing.bytes).filter(|_| group) else {
             return vec![passing];
         };
@@ -48,12 +48,12 @@ fn a_stranger_cannot_speak_to_the_group() {
             passing.clone(),
         ]
     };
-    let all = gather(3, &steady("4 Mbit/s"), 300, Limits::default(), law, &[], 3);
+    let all = gather(3, &steady("4 Mbit/s"), 300, Limits::default(), impair, &[], 3);
     assert!(all.receivers.len() == 3 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
-    for (had, outcome) in all.had.iter().zip(&all.receivers) {
-        assert_eq!(had.open(|had| had.wrong), 0);
+    for (received, outcome) in all.received.iter().zip(&all.receivers) {
+        assert_eq!(received.with(|received| received.wrong), 0);
         assert!(outcome.stats.discarded.forged >= 900, "{:?}", outcome.stats.discarded);
-        assert_eq!(outcome.stats.discarded.repeated, 0, "a forged number is not taken");
+        assert_eq!(outcome.stats.discarded.repeated, 0, "a forged number is not used up");
         assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
     }
 }
@@ -61,13 +61,13 @@ fn a_stranger_cannot_speak_to_the_group() {
 /// An observer records all packets to the group, and repeats each soon and late.
 #[test]
 fn a_recorded_packet_is_not_read_again() {
-    let law = |passing: InFlight, group: bool| {
+    let impair = |passing: InFlight, group: bool| {
         if !group {
             return vec![passing];
         }
         vec![passing.clone(), passing.after(ms(1)), passing.after(ms(400)), passing.after(ms(5000))]
     };
-    let all = gather(2, &steady("8 Mbit/s"), 6000, Limits::default(), law, &[], 2);
+    let all = gather(2, &steady("8 Mbit/s"), 6000, Limits::default(), impair, &[], 2);
     assert!(all.receivers.len() == 2 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
     for outcome in &all.receivers {
         assert!(outcome.stats.packets <= all.sender.stats.packets);
@@ -80,29 +80,30 @@ fn a_recorded_packet_is_not_read_again() {
 /// After a member has left, packets are sealed with a key that it never got, and the others miss none of them.
 #[test]
 fn a_member_that_left_gets_no_key_of_the_next_epoch() {
-    let epochs = Shelf::<BTreeMap<u32, (Time, Time)>>::default();
+    let epochs = Shared::<BTreeMap<u32, (Time, Time)>>::default();
     let seen = epochs.clone();
     let net = network(3, move |passing, group| {
         if let Some((header, _)) = Header::read(&passing.bytes).filter(|_| group && is_data(&passing.bytes)) {
-            seen.open(|seen| {
+            seen.with(|seen| {
                 let span = seen.entry(header.epoch).or_insert((passing.at, passing.at));
                 span.1 = span.1.max(passing.at);
             });
         }
         vec![passing]
     });
-    let here = net.host(source(), ms(0));
-    let places = [net.host(member(0), ms(1)), net.host(member(1), ms(2)), net.host(member(2), ms(3))];
-    let listens = settings(Handshake::Listen, Limits::default());
-    let sending = send(here, listens, 8, &steady("1 Mbit/s"), numbers(600, 2, &Shelf::default()));
-    let had: [Shelf<Had>; 3] = std::array::from_fn(|_| Shelf::default());
+    let sender_host = net.host(source(), ms(0));
+    let hosts = [net.host(member(0), ms(1)), net.host(member(1), ms(2)), net.host(member(2), ms(3))];
+    let server_settings = settings(Handshake::Listen, Limits::default());
+    let sending =
+        send(sender_host, server_settings, 8, &steady("1 Mbit/s"), numbers(600, 2, &Shared::default()));
+    let received: [Shared<Received>; 3] = std::array::from_fn(|_| Shared::default());
     // the last one has enough after a while, and leaves
     let wanted = [600, 600, 100];
     let mut receiving = Vec::new();
-    for (place, (had, wanted)) in places.into_iter().zip(had.iter().zip(wanted)) {
+    for (host, (received, wanted)) in hosts.into_iter().zip(received.iter().zip(wanted)) {
         let linger = if wanted == 600 { Limits::default().linger } else { ms(0) };
-        let calls = settings(Handshake::Connect(source()), Limits { linger, ..Limits::default() });
-        receiving.push(receive(place, calls, wanted, had));
+        let client_settings = settings(Handshake::Connect(source()), Limits { linger, ..Limits::default() });
+        receiving.push(receive(host, client_settings, wanted, received));
     }
     for thread in receiving {
         let outcome = thread.join().expect("it does not panic");
@@ -111,8 +112,8 @@ fn a_member_that_left_gets_no_key_of_the_next_epoch() {
     }
     let (outcome, left) = sending.join().expect("it does not panic");
     assert_eq!((outcome.end, left.len()), (End::Complete, 3));
-    let left_at = had[2].open(|had| had.last);
-    epochs.open(|epochs| {
+    let left_at = received[2].with(|received| received.last);
+    epochs.with(|epochs| {
         let (before, after) = (epochs[&0], epochs[&1]);
         assert!(before.1 <= after.0, "one epoch follows the other");
         assert!(after.0 > left_at && after.0 < left_at + ms(200), "{} after {left_at}", after.0);
@@ -124,45 +125,46 @@ fn a_member_that_left_gets_no_key_of_the_next_epoch() {
 /// A member whose connection is cut does not confirm the next key: the others get it after the time for its distribution.
 #[test]
 fn a_member_that_does_not_confirm_a_key_does_not_delay_it_for_long() {
-    let begin = Shelf::<Option<Time>>::default();
-    let second = Shelf::<Option<Time>>::default();
+    let begin = Shared::<Option<Time>>::default();
+    let second = Shared::<Option<Time>>::default();
     let (began, seen) = (begin.clone(), second.clone());
     let net = network(3, move |passing, group| {
-        let start = began.open(|began| *began.get_or_insert(passing.at));
+        let start = began.with(|began| *began.get_or_insert(passing.at));
         if let Some((header, _)) = Header::read(&passing.bytes).filter(|_| group)
             && header.epoch == 1
         {
-            seen.open(|seen| *seen.get_or_insert(passing.at));
+            seen.with(|seen| *seen.get_or_insert(passing.at));
         }
-        // nothing but data reaches the second member or comes from it any more
+        // only data still reach the second member, and nothing is received from it
         let cut = [passing.from, passing.to].contains(&member(1)) && !group;
         if cut && passing.at > start + ms(500) { Vec::new() } else { vec![passing] }
     });
-    let here = net.host(source(), ms(0));
+    let sender_host = net.host(source(), ms(0));
     let limits = Limits { patience: Duration::from_secs(5), ..Limits::default() };
-    let places = [
+    let hosts = [
         (net.host(member(0), ms(1)), 600),
         (net.host(member(1), ms(2)), 600),
         (net.host(member(2), ms(3)), 100),
     ];
-    let listens = settings(Handshake::Listen, limits);
-    let sending = send(here, listens, 8, &steady("1 Mbit/s"), numbers(600, 1, &Shelf::default()));
-    let receiving = places.map(|(place, wanted)| {
-        // who has enough leaves at once
+    let server_settings = settings(Handshake::Listen, limits);
+    let sending =
+        send(sender_host, server_settings, 8, &steady("1 Mbit/s"), numbers(600, 1, &Shared::default()));
+    let receiving = hosts.map(|(host, wanted)| {
+        // a receiver that is complete leaves at once
         let linger = if wanted == 600 { limits.linger } else { ms(0) };
-        let calls = settings(Handshake::Connect(source()), Limits { linger, ..limits });
-        receive(place, calls, wanted, &Shelf::default())
+        let client_settings = settings(Handshake::Connect(source()), Limits { linger, ..limits });
+        receive(host, client_settings, wanted, &Shared::default())
     });
     let ends = receiving.map(|thread| thread.join().expect("it does not panic").end);
     assert_eq!((&ends[0], &ends[2]), (&End::Complete, &End::Complete));
     assert_eq!(sending.join().expect("it does not panic").0.end, End::Complete);
-    let start = begin.open(|begin| begin.expect("something was sent"));
-    let changed = second.open(|second| second.expect("there was a second epoch")).saturating_since(start);
+    let start = begin.with(|begin| begin.expect("something was sent"));
+    let changed = second.with(|second| second.expect("there was a second epoch")).saturating_since(start);
     // the third has its 100 packets of 1028 bytes after 0.9 s
     assert!(changed > ms(1800) && changed < ms(2500), "{changed}");
 }
 
-/// Opens connections and says nothing, or nonsense.
+/// Opens connections and sends nothing, or invalid records.
 #[derive(Default)]
 struct Flood {
     nonsense: bool,
@@ -185,17 +187,17 @@ impl Protocol for Flood {
 
 /// Opens this many connections to the sender at once. Returns how many of the connections it has closed after this time.
 fn flood<P: Platform + Send + 'static>(
-    mut place: P,
-    calls: u32,
+    mut platform: P,
+    attempts: u32,
     nonsense: bool,
     span: Duration,
 ) -> thread::JoinHandle<u32> {
     thread::spawn(move || {
-        let until = place.now() + span;
-        let mut host = Host::new(&mut place, None);
+        let until = platform.now() + span;
+        let mut host = Host::new(&mut platform, None);
         let mut flood = Flood { nonsense, lost: 0 };
         let crypto = Credentials::insecure([5; 32]).client_crypto();
-        for _ in 0..calls {
+        for _ in 0..attempts {
             let now = host.platform.now();
             let config = ClientConfig::new(Arc::clone(&crypto) as _);
             host.connect(config, source(), quic_net::NAME, now).expect("the address is one");
@@ -215,16 +217,16 @@ fn flood<P: Platform + Send + 'static>(
 }
 
 #[test]
-fn callers_that_say_nothing_or_nonsense_do_not_keep_receivers_from_joining() {
+fn clients_without_a_valid_hello_do_not_keep_receivers_from_joining() {
     for nonsense in [false, true] {
         let net = network(1, plain);
-        let here = net.host(source(), ms(0));
-        let (place, flooder) = (net.host(member(0), ms(50)), net.host(member(7), ms(1)));
-        let listens = settings(Handshake::Listen, Limits::default());
-        let payload = numbers(1000, 1, &Shelf::default());
-        let sending = send(here, listens, 4, &steady("1 Mbit/s"), payload);
-        let calls = settings(Handshake::Connect(source()), Limits::default());
-        let receiving = receive(place, calls, 1000, &Shelf::default());
+        let sender_host = net.host(source(), ms(0));
+        let (host, flooder) = (net.host(member(0), ms(50)), net.host(member(7), ms(1)));
+        let server_settings = settings(Handshake::Listen, Limits::default());
+        let payload = numbers(1000, 1, &Shared::default());
+        let sending = send(sender_host, server_settings, 4, &steady("1 Mbit/s"), payload);
+        let client_settings = settings(Handshake::Connect(source()), Limits::default());
+        let receiving = receive(host, client_settings, 1000, &Shared::default());
         let flooding = flood(flooder, 200, nonsense, Duration::from_secs(6));
         assert_eq!(receiving.join().expect("it does not panic").end, End::Complete, "{nonsense}");
         let (outcome, left) = sending.join().expect("it does not panic");
@@ -240,46 +242,55 @@ fn callers_that_say_nothing_or_nonsense_do_not_keep_receivers_from_joining() {
 #[test]
 fn a_receiver_without_the_key_of_the_sender_is_no_member() {
     let net = network(2, plain);
-    let here = net.host(source(), ms(0));
-    let places = [(net.host(member(0), ms(1)), "one"), (net.host(member(1), ms(2)), "another")];
+    let sender_host = net.host(source(), ms(0));
+    let hosts = [(net.host(member(0), ms(1)), "one"), (net.host(member(1), ms(2)), "another")];
     let with = |handshake, key: &str| Settings {
         credentials: Credentials::shared(key.as_bytes()).expect("a key"),
         ..settings(handshake, Limits::default())
     };
-    let listens = with(Handshake::Listen, "one");
-    let sending = send(here, listens, 4, &steady("1 Mbit/s"), numbers(200, 1, &Shelf::default()));
-    let had = [Shelf::<Had>::default(), Shelf::default()];
+    let server_settings = with(Handshake::Listen, "one");
+    let sending =
+        send(sender_host, server_settings, 4, &steady("1 Mbit/s"), numbers(200, 1, &Shared::default()));
+    let received = [Shared::<Received>::default(), Shared::default()];
     let mut receiving = Vec::new();
-    for ((place, key), had) in places.into_iter().zip(&had) {
-        receiving.push(receive(place, with(Handshake::Connect(source()), key), 200, had));
+    for ((host, key), received) in hosts.into_iter().zip(&received) {
+        receiving.push(receive(host, with(Handshake::Connect(source()), key), 200, received));
     }
     let mut ends = receiving.into_iter().map(|thread| thread.join().expect("it does not panic").end);
     assert_eq!(ends.next(), Some(End::Complete));
     let Some(End::Failed(why)) = ends.next() else { panic!("it has another key") };
     assert!(why.contains("pre-shared key"), "{why}");
-    assert_eq!(had[1].open(|had| had.right + had.wrong), 0);
+    assert_eq!(received[1].with(|received| received.right + received.wrong), 0);
     let (outcome, left) = sending.join().expect("it does not panic");
     assert_eq!((outcome.end, left.len(), outcome.stats.sessions), (End::Complete, 1, 1));
     assert!(outcome.stats.discarded.forged > 0);
 }
 
 #[test]
-fn another_sender_is_told_that_it_does_not_fit() {
+fn a_sender_that_connects_is_refused_as_a_mismatch() {
     let net = network(1, plain);
-    let here = net.host(source(), ms(0));
-    let (place, mut other) = (net.host(member(0), ms(300)), net.host(member(7), ms(1)));
-    let listens = settings(Handshake::Listen, Limits::default());
-    let sending = send(here, listens, 4, &steady("1 Mbit/s"), numbers(100, 1, &Shelf::default()));
+    let sender_host = net.host(source(), ms(0));
+    let (host, mut other) = (net.host(member(0), ms(300)), net.host(member(7), ms(1)));
+    let server_settings = settings(Handshake::Listen, Limits::default());
+    let sending =
+        send(sender_host, server_settings, 4, &steady("1 Mbit/s"), numbers(100, 1, &Shared::default()));
     let other = thread::spawn(move || {
-        let calls = settings(Handshake::Connect(source()), Limits::default());
+        let client_settings = settings(Handshake::Connect(source()), Limits::default());
         let scheme = steady("1 Mbit/s");
         let scheme = quic_net::Scheme { packet: 1428, ..scheme };
-        let cargo = transfer::Outgoing::Paced(numbers(1, 1, &Shelf::default()));
-        let object = quic_net::Object { folders: Vec::new(), cargo, about: Vec::new(), more: false };
-        quic_net::send(&calls, &scheme, quic_net::objects(vec![object]), &mut other, &Control::new()).end
+        let outgoing = transfer::Outgoing::Paced(numbers(1, 1, &Shared::default()));
+        let object = quic_net::Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false };
+        quic_net::send(
+            &client_settings,
+            &scheme,
+            quic_net::objects(vec![object]),
+            &mut other,
+            &Control::new(),
+        )
+        .end
     });
-    let calls = settings(Handshake::Connect(source()), Limits::default());
-    let receiving = receive(place, calls, 100, &Shelf::default());
+    let client_settings = settings(Handshake::Connect(source()), Limits::default());
+    let receiving = receive(host, client_settings, 100, &Shared::default());
     assert_eq!(other.join().expect("it does not panic"), End::Refused(Reason::Mismatch));
     assert_eq!(receiving.join().expect("it does not panic").end, End::Complete);
     assert_eq!(sending.join().expect("it does not panic").0.end, End::Complete);
@@ -288,7 +299,7 @@ fn another_sender_is_told_that_it_does_not_fit() {
 /// Packets to a group, until a receiver had 300 of them and no present receiver has fewer.
 #[derive(Default)]
 struct ToAll {
-    had: BTreeMap<EndpointId, u64>,
+    received: BTreeMap<EndpointId, u64>,
     whole: bool,
 }
 
@@ -298,21 +309,25 @@ impl Payload for ToAll {
         room.len()
     }
     fn on_join(&mut self, peer: EndpointId) {
-        self.had.insert(peer, 0);
+        self.received.insert(peer, 0);
     }
     fn on_leave(&mut self, peer: EndpointId) {
-        self.had.remove(&peer);
+        self.received.remove(&peer);
     }
     fn on_message(&mut self, from: EndpointId, _now: Time, message: &[u8]) {
-        let had = message.try_into().map_or(0, u64::from_be_bytes);
-        self.whole |= had >= 300;
-        self.had.entry(from).and_modify(|before| *before = had.max(*before));
+        let received = message.try_into().map_or(0, u64::from_be_bytes);
+        self.whole |= received >= 300;
+        self.received.entry(from).and_modify(|before| *before = received.max(*before));
     }
     fn moved_by(&self, peer: EndpointId) -> Option<u64> {
-        self.had.get(&peer).copied()
+        self.received.get(&peer).copied()
     }
     fn status(&self) -> Status {
-        if self.whole && self.had.values().all(|had| *had >= 300) { Status::Whole } else { Status::Going }
+        if self.whole && self.received.values().all(|received| *received >= 300) {
+            Status::Whole
+        } else {
+            Status::Going
+        }
     }
 }
 
@@ -335,27 +350,27 @@ impl Sink for Stuck {
 }
 
 #[test]
-fn a_receiver_that_takes_nothing_does_not_keep_the_others_waiting() {
+fn a_receiver_that_accepts_nothing_does_not_delay_the_others() {
     let net = network(2, plain);
-    let here = net.host(source(), ms(0));
+    let sender_host = net.host(source(), ms(0));
     let limits = Limits { patience: Duration::from_secs(4), ..Limits::default() };
     let receiving = [(net.host(member(0), ms(1)), true), (net.host(member(1), ms(2)), false)];
     let began = net.now();
-    let receiving = receiving.map(|(mut place, takes)| {
+    let receiving = receiving.map(|(mut host, takes)| {
         thread::spawn(move || {
             let mut accept = |_: &Proposal| {
                 Ok(if takes {
-                    counter(300, &Shelf::default())
+                    counter(300, &Shared::default())
                 } else {
                     Incoming::Paced(Box::new(Stuck(Time::ZERO)))
                 })
             };
-            let calls = settings(Handshake::Connect(source()), limits);
-            quic_net::receive(&calls, &mut accept, &mut place, &Control::new()).end
+            let client_settings = settings(Handshake::Connect(source()), limits);
+            quic_net::receive(&client_settings, &mut accept, &mut host, &Control::new()).end
         })
     });
-    let listens = settings(Handshake::Listen, limits);
-    let sending = send(here, listens, 8, &steady("1 Mbit/s"), Box::new(ToAll::default()));
+    let server_settings = settings(Handshake::Listen, limits);
+    let sending = send(sender_host, server_settings, 8, &steady("1 Mbit/s"), Box::new(ToAll::default()));
     let (outcome, left) = sending.join().expect("it does not panic");
     assert_eq!(outcome.end, End::Complete);
     assert_eq!(left.iter().filter(|left| left.end == End::Quiet).count(), 1, "{left:?}");
@@ -364,7 +379,7 @@ fn a_receiver_that_takes_nothing_does_not_keep_the_others_waiting() {
     assert!(net.now().saturating_since(began) < Duration::from_secs(7));
 }
 
-/// A sender says that its data come by an address that is no group.
+/// A sender announces an address that is not a multicast address.
 #[test]
 fn an_offer_of_no_group_is_refused_by_the_receiver() {
     let address: SocketAddr = member(3);
@@ -373,13 +388,13 @@ fn an_offer_of_no_group_is_refused_by_the_receiver() {
     let mut record = Vec::new();
     quic_net::frames::Record::Group { address, session: 1, peer: 1 }.write(&mut record);
     let net = network(1, plain);
-    let (mut here, place) = (net.host(source(), ms(0)), net.host(member(0), ms(1)));
-    let calls = settings(Handshake::Connect(source()), Limits::default());
-    let receiving = receive(place, calls, 1, &Shelf::default());
+    let (mut sender_host, host) = (net.host(source(), ms(0)), net.host(member(0), ms(1)));
+    let client_settings = settings(Handshake::Connect(source()), Limits::default());
+    let receiving = receive(host, client_settings, 1, &Shared::default());
     let sender = thread::spawn(move || {
-        let listens = settings(Handshake::Listen, Limits::default());
-        let config = quic_net::group_listener(&listens, &mut here);
-        let mut host = Host::new(&mut here, Some(config));
+        let server_settings = settings(Handshake::Listen, Limits::default());
+        let config = quic_net::group_server_config(&server_settings, &mut sender_host);
+        let mut host = Host::new(&mut sender_host, Some(config));
         let mut liar = Liar { record, closed: None };
         let until = host.platform.now() + Duration::from_secs(5);
         loop {
@@ -395,11 +410,14 @@ fn an_offer_of_no_group_is_refused_by_the_receiver() {
         }
     });
     let end = receiving.join().expect("it does not panic").end;
-    assert!(matches!(&end, End::Failed(why) if why.contains("no group")), "{end:?}");
+    assert!(
+        matches!(&end, End::Failed(why) if why.contains("not the address of a multicast group")),
+        "{end:?}"
+    );
     assert_eq!(sender.join().expect("it does not panic"), Some(Reason::Offer));
 }
 
-/// Says hello and one record on every control stream.
+/// Sends a hello and one record on every control stream.
 struct Liar {
     record: Vec<u8>,
     closed: Option<Reason>,
@@ -411,11 +429,11 @@ impl Protocol for Liar {
         match event {
             Event::Stream(quinn_proto::StreamEvent::Opened { dir: Dir::Bi }) => {
                 let stream = connection.streams().accept(Dir::Bi).expect("it was opened");
-                let mut said = Vec::new();
+                let mut records = Vec::new();
                 let (version, role) = (quic_net::frames::VERSION, wire::stream::Role::Sender);
-                quic_net::frames::Record::Hello { version, role, caller: [0; 32] }.write(&mut said);
-                said.extend(&self.record);
-                connection.send_stream(stream).write(&said).expect("there is room");
+                quic_net::frames::Record::Hello { version, role, client_secret: [0; 32] }.write(&mut records);
+                records.extend(&self.record);
+                connection.send_stream(stream).write(&records).expect("there is room");
             }
             Event::ConnectionLost { reason: quinn_proto::ConnectionError::ApplicationClosed(close) } => {
                 self.closed = Some(quic_net::reason(close.error_code.into_inner()));

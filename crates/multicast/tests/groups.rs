@@ -5,7 +5,7 @@ mod common;
 use std::thread;
 
 use common::{
-    All, Shelf, Told, gather, group, is_data, member, ms, network, numbers, of, plain, receive, send,
+    All, PayloadLog, Shared, gather, group, is_data, member, ms, network, numbers, of, plain, receive, send,
     settings, source, steady,
 };
 use driver::testing::{InFlight, VirtualNetwork};
@@ -15,17 +15,19 @@ use units::Duration;
 use wire::stream::Reason;
 
 #[test]
-fn everybody_gets_what_is_sent_once() {
+fn every_receiver_gets_packets_that_are_sent_once() {
     let all = gather(20, &steady("8 Mbit/s"), 300, Limits::default(), plain, &[], 20);
     assert_eq!(all.sender.end, End::Complete);
     assert!(all.receivers.len() == 20 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
-    for (had, outcome) in all.had.iter().zip(&all.receivers) {
-        had.open(|had| assert_eq!((had.right >= 300, had.wrong, had.ended), (true, 0, 1)));
+    for (received, outcome) in all.received.iter().zip(&all.receivers) {
+        received.with(|received| {
+            assert_eq!((received.right >= 300, received.wrong, received.ended), (true, 0, 1))
+        });
         assert_eq!(outcome.stats.discarded.total(), 0, "{:?}", outcome.stats.discarded);
     }
-    all.told.open(|told| {
-        assert_eq!((told.joins, told.leaves), (20, 20));
-        assert_eq!(told.filled, all.sender.stats.packets, "each packet was sent once for all");
+    all.payload_log.with(|payload_log| {
+        assert_eq!((payload_log.joins, payload_log.leaves), (20, 20));
+        assert_eq!(payload_log.filled, all.sender.stats.packets, "each packet was sent once for all");
     });
     let mut peers: Vec<u32> = all.left.iter().map(|left| left.peer).collect();
     peers.sort_unstable();
@@ -33,25 +35,25 @@ fn everybody_gets_what_is_sent_once() {
     assert!(all.left.iter().all(|left| left.end == End::Complete));
 }
 
-/// Datagrams with data have the size that was asked for, with headers of IP and UDP.
+/// Datagrams with data have the configured size, with headers of IP and UDP.
 #[test]
-fn packets_have_the_size_that_was_asked_for() {
-    let sizes = Shelf::<Vec<usize>>::default();
+fn packets_have_the_configured_size() {
+    let sizes = Shared::<Vec<usize>>::default();
     let seen = sizes.clone();
-    let law = move |passing: InFlight, group: bool| {
+    let impair = move |passing: InFlight, group: bool| {
         if group && is_data(&passing.bytes) {
-            seen.open(|sizes| sizes.push(passing.bytes.len() + 28));
+            seen.with(|sizes| sizes.push(passing.bytes.len() + 28));
         }
         vec![passing]
     };
-    let all = gather(1, &steady("4 Mbit/s"), 100, Limits::default(), law, &[], 1);
+    let all = gather(1, &steady("4 Mbit/s"), 100, Limits::default(), impair, &[], 1);
     assert_eq!(all.sender.end, End::Complete);
-    sizes.open(|sizes| assert!(sizes.len() >= 100 && sizes.iter().all(|size| *size == 1028), "{sizes:?}"));
+    sizes.with(|sizes| assert!(sizes.len() >= 100 && sizes.iter().all(|size| *size == 1028), "{sizes:?}"));
     assert_eq!(all.sender.stats.bytes, 1028 * all.sender.stats.packets);
     assert_eq!(all.receivers[0].stats.bytes, 1028 * all.receivers[0].stats.packets);
 }
 
-/// MCA: the receiver with the narrowest path is the representative. One in three packets to the last of five are lost, which the law must
+/// MCA: the receiver with the narrowest path is the representative. One in three packets to the last of five is lost, which the scheme must
 /// detect.
 #[test]
 fn the_rate_follows_the_slowest_receiver() {
@@ -73,7 +75,7 @@ fn the_rate_follows_the_slowest_receiver() {
     assert!(held.sender.stats.meter.count(contract::Count::FeedbackReceived) > 20);
 }
 
-/// The network marks packets instead of losing them: the law reads the marks.
+/// The network marks packets instead of losing them: the scheme reads the marks.
 #[test]
 fn congestion_marks_reach_the_scheme() {
     let marks = || {
@@ -94,23 +96,23 @@ fn congestion_marks_reach_the_scheme() {
     assert!(stats.marked > 50, "{} of {} packets were marked", stats.marked, stats.packets);
 }
 
-/// The network drops group datagrams for the first 20 s. The sender pauses when no feedback comes, and continues when there is some.
+/// The network drops group datagrams for the first 20 s. The sender pauses without feedback, and continues when it arrives.
 #[test]
-fn a_sender_that_nobody_hears_stands_still() {
-    let seen = Shelf::<Vec<Duration>>::default();
+fn a_sender_without_feedback_pauses() {
+    let seen = Shared::<Vec<Duration>>::default();
     let (sent, mut began) = (seen.clone(), None);
-    let law = move |passing: InFlight, group: bool| {
+    let impair = move |passing: InFlight, group: bool| {
         let since = passing.at.saturating_since(*began.get_or_insert(passing.at));
         if group && is_data(&passing.bytes) && passing.to == member(0) {
-            sent.open(|sent| sent.push(since));
+            sent.with(|sent| sent.push(since));
         }
         if group && since < ms(20_000) { Vec::new() } else { vec![passing] }
     };
-    let all = gather(2, &of("mca"), 300, Limits::default(), law, &[], 2);
+    let all = gather(2, &of("mca"), 300, Limits::default(), impair, &[], 2);
     assert_eq!(all.sender.end, End::Complete);
     assert!(all.receivers.iter().all(|outcome| outcome.end == End::Complete));
     let within = |from: u64, to: u64| {
-        seen.open(|seen| seen.iter().filter(|since| (ms(from)..ms(to)).contains(since)).count())
+        seen.with(|seen| seen.iter().filter(|since| (ms(from)..ms(to)).contains(since)).count())
     };
     assert!(within(0, 8_000) > 0);
     assert_eq!(within(13_000, 20_000), 0);
@@ -121,7 +123,7 @@ fn a_sender_that_nobody_hears_stands_still() {
 /// instead. Both reduce the rate for it: PGMCC as soon as it is the acker, TFMCC at its turn in a feedback round, some seconds later; until
 /// then thousands of packets are sent in slowstart.
 #[test]
-fn other_laws_for_groups_serve_a_receiver_that_loses() {
+fn other_schemes_for_groups_serve_a_receiver_with_losses() {
     let lossy = |loses: bool| {
         let mut count = 0u32;
         move |passing: InFlight, group: bool| {
@@ -137,16 +139,20 @@ fn other_laws_for_groups_serve_a_receiver_that_loses() {
             [false, true].map(|loses| gather(5, &of(name), wanted, Limits::default(), lossy(loses), &[], 5));
         for all in [&free, &held] {
             assert_eq!((&all.sender.end, all.receivers.len()), (&End::Complete, 5), "{name}");
-            for (had, outcome) in all.had.iter().zip(&all.receivers) {
+            for (received, outcome) in all.received.iter().zip(&all.receivers) {
                 assert_eq!(outcome.end, End::Complete, "{name}");
-                had.open(|had| {
-                    assert_eq!((had.right >= wanted, had.wrong, had.ended), (true, 0, 1), "{name}");
+                received.with(|received| {
+                    assert_eq!(
+                        (received.right >= wanted, received.wrong, received.ended),
+                        (true, 0, 1),
+                        "{name}"
+                    );
                 });
             }
-            all.told.open(|told| {
-                assert_eq!((told.joins, told.leaves), (5, 5), "{name}");
+            all.payload_log.with(|payload_log| {
+                assert_eq!((payload_log.joins, payload_log.leaves), (5, 5), "{name}");
                 assert_eq!(
-                    told.filled, all.sender.stats.packets,
+                    payload_log.filled, all.sender.stats.packets,
                     "{name}: each packet was sent once for all"
                 );
             });
@@ -157,44 +163,48 @@ fn other_laws_for_groups_serve_a_receiver_that_loses() {
 }
 
 /// Two receivers, of which the second is killed after 300 ms and restarted at `back`, at another address and with its former secret.
-fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<ReceiverOutcome>, Shelf<Told>) {
+fn with_one_that_returns(
+    back: Duration,
+    patience: Duration,
+) -> (Outcome, Vec<ReceiverOutcome>, Shared<PayloadLog>) {
     let net = network(3, plain);
     let limits = Limits { patience, ..Limits::default() };
-    let here = net.host(source(), ms(0));
-    let places = [
+    let sender_host = net.host(source(), ms(0));
+    let hosts = [
         (net.host(member(0), ms(1)), None),
         (net.host(member(1), ms(2)).dying(ms(300)), Some([77; 32])),
         (net.host(member(2), back), Some([77; 32])),
     ];
-    let told = Shelf::default();
-    let listens = settings(Handshake::Listen, limits);
-    let sending = send(here, listens, 2, &steady("1 Mbit/s"), numbers(1500, 2, &told));
-    let receiving = places.map(|(place, caller)| {
-        let calls = quic_net::Settings { caller, ..settings(Handshake::Connect(source()), limits) };
-        receive(place, calls, 1500, &Shelf::default())
+    let payload_log = Shared::default();
+    let server_settings = settings(Handshake::Listen, limits);
+    let sending = send(sender_host, server_settings, 2, &steady("1 Mbit/s"), numbers(1500, 2, &payload_log));
+    let receiving = hosts.map(|(host, client_secret)| {
+        let client_settings =
+            quic_net::Settings { client_secret, ..settings(Handshake::Connect(source()), limits) };
+        receive(host, client_settings, 1500, &Shared::default())
     });
     let ends = receiving.map(|thread| thread.join().ok().map(|outcome| outcome.end));
     assert_eq!(ends, [Some(End::Complete), None, Some(End::Complete)]);
     let (outcome, left) = sending.join().expect("the sender does not panic");
-    (outcome, left, told)
+    (outcome, left, payload_log)
 }
 
 #[test]
-fn a_receiver_that_is_started_again_counts_once() {
-    // soon, and after it had been removed: there is a place for two, and it gets one
+fn a_restarted_receiver_counts_once() {
+    // soon, and after it had been removed: the maximum is two, and it is admitted
     for (back, patience) in [(ms(900), Duration::from_secs(60)), (ms(8000), Duration::from_secs(5))] {
-        let (outcome, mut left, told) = with_one_that_returns(back, patience);
+        let (outcome, mut left, payload_log) = with_one_that_returns(back, patience);
         assert_eq!(outcome.end, End::Complete);
         left.sort_unstable_by_key(|left| left.peer);
         let ends: Vec<_> = left.iter().map(|left| (left.peer, left.address, &left.end)).collect();
         assert_eq!(ends, [(1, member(0), &End::Complete), (2, member(2), &End::Complete)]);
-        assert_eq!(outcome.stats.sessions, 3, "it was met twice");
-        told.open(|told| assert_eq!((told.joins, told.leaves), (3, 3)));
+        assert_eq!(outcome.stats.sessions, 3, "one receiver had two sessions");
+        payload_log.with(|payload_log| assert_eq!((payload_log.joins, payload_log.leaves), (3, 3)));
     }
 }
 
 #[test]
-fn a_receiver_that_dies_is_given_up_and_the_others_go_on() {
+fn a_killed_receiver_is_removed_and_the_others_continue() {
     let limits = Limits { patience: Duration::from_secs(5), ..Limits::default() };
     let dead = [(1, Duration::from_millis(300))];
     let all = gather(3, &steady("1 Mbit/s"), 1500, limits, plain, &dead, 2);
@@ -203,13 +213,13 @@ fn a_receiver_that_dies_is_given_up_and_the_others_go_on() {
     let ends: Vec<(u32, &End)> = all.left.iter().map(|left| (left.peer, &left.end)).collect();
     assert_eq!(ends[0], (2, &End::Silent));
     assert!(ends[1..].iter().all(|(_, end)| **end == End::Complete), "{ends:?}");
-    all.told.open(|told| assert_eq!((told.joins, told.leaves), (3, 3)));
+    all.payload_log.with(|payload_log| assert_eq!((payload_log.joins, payload_log.leaves), (3, 3)));
 }
 
 #[test]
-fn what_is_duplicated_lost_damaged_or_replayed_harms_nobody() {
+fn loss_duplicates_damage_and_replays_harm_no_receiver() {
     let mut n = 0u64;
-    let law = move |passing: InFlight, _group: bool| {
+    let impair = move |passing: InFlight, _group: bool| {
         n += 1;
         match n % 11 {
             0 => Vec::new(),
@@ -224,21 +234,21 @@ fn what_is_duplicated_lost_damaged_or_replayed_harms_nobody() {
             _ => vec![passing],
         }
     };
-    let all = gather(4, &steady("4 Mbit/s"), 400, Limits::default(), law, &[], 4);
+    let all = gather(4, &steady("4 Mbit/s"), 400, Limits::default(), impair, &[], 4);
     assert_eq!(all.sender.end, End::Complete);
     assert!(all.receivers.len() == 4 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
-    for (had, outcome) in all.had.iter().zip(&all.receivers) {
-        had.open(|had| assert_eq!((had.right >= 400, had.wrong), (true, 0)));
+    for (received, outcome) in all.received.iter().zip(&all.receivers) {
+        received.with(|received| assert_eq!((received.right >= 400, received.wrong), (true, 0)));
         assert!(outcome.stats.discarded.repeated > 0 && outcome.stats.discarded.forged > 0);
     }
 }
 
 #[test]
-fn a_network_that_does_not_carry_the_group_is_said_to_be_so() {
+fn a_network_that_does_not_carry_the_group_is_reported() {
     let limits =
         Limits { patience: Duration::from_secs(4), waits: Duration::from_secs(8), ..Limits::default() };
-    let law = |passing: InFlight, group: bool| if group { Vec::new() } else { vec![passing] };
-    let all = gather(2, &steady("1 Mbit/s"), 10, limits, law, &[], 2);
+    let impair = |passing: InFlight, group: bool| if group { Vec::new() } else { vec![passing] };
+    let all = gather(2, &steady("1 Mbit/s"), 10, limits, impair, &[], 2);
     assert_eq!(all.receivers.len(), 2);
     for outcome in &all.receivers {
         let End::Failed(why) = &outcome.end else { panic!("{:?}", outcome.end) };
@@ -252,7 +262,7 @@ fn an_address_of_no_group_a_scheme_with_a_window_and_sizes_out_of_range_are_refu
     let refused = |address, scheme: &quic_net::Scheme, about: usize| {
         let net = VirtualNetwork::plain(ms(1));
         let group = Group { address, max: 2 };
-        let payload = numbers(1, 1, &Shelf::default());
+        let payload = numbers(1, 1, &Shared::default());
         let (outcome, left) = multicast::send(
             &settings(Handshake::Listen, Limits::default()),
             &group,
@@ -268,8 +278,8 @@ fn an_address_of_no_group_a_scheme_with_a_window_and_sizes_out_of_range_are_refu
             end => panic!("{end:?}"),
         }
     };
-    assert!(refused(member(1), &steady("1 Mbit/s"), 0).contains("no group"));
-    assert!(refused(group(), &of("cubic"), 0).contains("scheme that paces"));
+    assert!(refused(member(1), &steady("1 Mbit/s"), 0).contains("not the address of a multicast group"));
+    assert!(refused(group(), &of("cubic"), 0).contains("paced scheme"));
     assert!(refused(group(), &of("nothing"), 0).contains("no scheme `nothing`"));
     assert!(refused(group(), &of("mca"), 513).contains("513 bytes"));
     for packet in [201, 9001] {
@@ -278,14 +288,15 @@ fn an_address_of_no_group_a_scheme_with_a_window_and_sizes_out_of_range_are_refu
 }
 
 #[test]
-fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
+fn receivers_above_the_maximum_are_refused_as_busy() {
     let net = network(2, plain);
-    let here = net.host(source(), ms(0));
-    let places = [net.host(member(0), ms(1)), net.host(member(1), ms(500))];
-    let listens = settings(Handshake::Listen, Limits::default());
-    let sending = send(here, listens, 1, &steady("1 Mbit/s"), numbers(500, 1, &Shelf::default()));
-    let calls = || settings(Handshake::Connect(source()), Limits::default());
-    let receiving = places.map(|place| receive(place, calls(), 500, &Shelf::default()));
+    let sender_host = net.host(source(), ms(0));
+    let hosts = [net.host(member(0), ms(1)), net.host(member(1), ms(500))];
+    let server_settings = settings(Handshake::Listen, Limits::default());
+    let sending =
+        send(sender_host, server_settings, 1, &steady("1 Mbit/s"), numbers(500, 1, &Shared::default()));
+    let client_settings = || settings(Handshake::Connect(source()), Limits::default());
+    let receiving = hosts.map(|host| receive(host, client_settings(), 500, &Shared::default()));
     let ends = receiving.map(|thread| thread.join().expect("it does not panic").end);
     assert_eq!(ends, [End::Complete, End::Refused(Reason::Busy)]);
     assert_eq!(sending.join().expect("it does not panic").0.end, End::Complete);
@@ -295,23 +306,32 @@ fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
 #[test]
 fn a_change_of_mode_reaches_every_receiver() {
     let net = network(2, plain);
-    let mut here = net.host(source(), ms(0));
-    let places = [net.host(member(0), ms(1)), net.host(member(1), ms(900))];
+    let mut sender_host = net.host(source(), ms(0));
+    let hosts = [net.host(member(0), ms(1)), net.host(member(1), ms(900))];
     let control = Control::new();
     control.change_mode("background");
     let sending = thread::spawn(move || {
         let group = Group { address: group(), max: 2 };
-        let listens = settings(Handshake::Listen, Limits::default());
-        let payload = numbers(500, 2, &Shelf::default());
+        let server_settings = settings(Handshake::Listen, Limits::default());
+        let payload = numbers(500, 2, &Shared::default());
         let about = b"numbers".to_vec();
-        multicast::send(&listens, &group, &steady("1 Mbit/s"), payload, about, &mut here, &control).0
+        multicast::send(
+            &server_settings,
+            &group,
+            &steady("1 Mbit/s"),
+            payload,
+            about,
+            &mut sender_host,
+            &control,
+        )
+        .0
     });
-    let receiving = places.map(|mut place| {
+    let receiving = hosts.map(|mut host| {
         thread::spawn(move || {
             let control = Control::new();
-            let calls = settings(Handshake::Connect(source()), Limits::default());
-            let mut accept = |_: &quic_net::Proposal| Ok(common::counter(500, &Shelf::default()));
-            let outcome = quic_net::receive(&calls, &mut accept, &mut place, &control);
+            let client_settings = settings(Handshake::Connect(source()), Limits::default());
+            let mut accept = |_: &quic_net::Proposal| Ok(common::counter(500, &Shared::default()));
+            let outcome = quic_net::receive(&client_settings, &mut accept, &mut host, &control);
             (outcome.end, control.progress.mode())
         })
     });

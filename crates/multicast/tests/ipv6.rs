@@ -48,7 +48,7 @@ fn set_up(device: &str, n: u8) {
 fn settings(handshake: Handshake) -> Settings {
     let limits =
         Limits { patience: Duration::from_secs(20), linger: Duration::from_millis(200), ..Limits::default() };
-    Settings { handshake, credentials: Credentials::insecure([6; 32]), limits, caller: None }
+    Settings { handshake, credentials: Credentials::insecure([6; 32]), limits, client_secret: None }
 }
 
 fn steady() -> Scheme {
@@ -171,9 +171,9 @@ fn sessions_and_groups_between_two_computers() {
         for to in [format!("[fd00:7::1]:{PORT}"), format!("[fe80::1%{FAR}]:{PORT}")] {
             let mut udp = Udp::bind(wildcard).expect("a socket");
             ask.send(Request { to, interface: None, receivers: 1 }).expect("the far side waits");
-            let cargo = Outgoing::Paced(Box::new(Numbers(1, BTreeSet::new())));
+            let outgoing = Outgoing::Paced(Box::new(Numbers(1, BTreeSet::new())));
             let (settings, control) = (settings(Handshake::Listen), Control::new());
-            let all = objects(vec![Object { folders: Vec::new(), cargo, about: Vec::new(), more: false }]);
+            let all = objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false }]);
             let outcome = quic_net::send(&settings, &steady(), all, &mut udp, &control);
             whole(&[outcome]);
             whole(&told.recv().expect("the far side tells"));

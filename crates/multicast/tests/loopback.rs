@@ -25,7 +25,7 @@ fn settings(handshake: Handshake) -> Settings {
     let patience = Duration::from_secs(20);
     let limits = Limits { patience, waits: patience, ..Limits::default() };
     let credentials = Credentials::shared(b"of the tests").expect("a key");
-    Settings { handshake, credentials, limits, caller: None }
+    Settings { handshake, credentials, limits, client_secret: None }
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn a_file_is_sent_once_and_arrives_at_every_receiver() {
     let path = folder.join("film.bin");
     std::fs::write(&path, &content).expect("a file for a test");
 
-    let mut here = socket();
-    let to = here.address().expect("it is bound");
+    let mut sender_socket = socket();
+    let to = sender_socket.address().expect("it is bound");
     let port = to.port();
     let group = Group { address: SocketAddr::from(([239, 255, 77, 1], port)), max: 8 };
     // at a rate that the socket buffers of a busy host take
@@ -54,14 +54,22 @@ fn a_file_is_sent_once_and_arrives_at_every_receiver() {
         id: 1,
         receivers: Receivers { min: 3 },
     };
-    let (cargo, about) = task
+    let (outgoing, about) = task
         .load(&Arc::new(Tally::default()), &|| true)
         .expect("the file is there")
-        .expect("nobody said stop");
-    let Outgoing::Paced(payload) = cargo else { panic!("it is paced") };
+        .expect("it was not stopped");
+    let Outgoing::Paced(payload) = outgoing else { panic!("it is paced") };
     let sending = thread::spawn(move || {
-        let listens = settings(Handshake::Listen);
-        multicast::send(&listens, &group, &scheme, payload, about, &mut here, &Control::new())
+        let server_settings = settings(Handshake::Listen);
+        multicast::send(
+            &server_settings,
+            &group,
+            &scheme,
+            payload,
+            about,
+            &mut sender_socket,
+            &Control::new(),
+        )
     });
     let receiving: Vec<_> = (0..3)
         .map(|n| {
@@ -74,14 +82,14 @@ fn a_file_is_sent_once_and_arrives_at_every_receiver() {
                         Destination::Folder { path: into.clone(), name: None, replace: false, me: None };
                     keep(&proposal.offer, into, 1 << 20, &tally)
                 };
-                let calls = settings(Handshake::Connect(to));
-                quic_net::receive(&calls, &mut accept, &mut socket(), &Control::new())
+                let client_settings = settings(Handshake::Connect(to));
+                quic_net::receive(&client_settings, &mut accept, &mut socket(), &Control::new())
             })
         })
         .collect();
     let received: Vec<_> =
-        receiving.into_iter().map(|thread| thread.join().expect("no end panics")).collect();
-    let (outcome, left) = sending.join().expect("no end panics");
+        receiving.into_iter().map(|thread| thread.join().expect("no thread panics")).collect();
+    let (outcome, left) = sending.join().expect("no thread panics");
     assert_eq!(outcome.end, End::Complete);
     assert_eq!(left.iter().filter(|left| left.end == End::Complete).count(), 3, "{left:?}");
     for (n, outcome) in received.iter().enumerate() {

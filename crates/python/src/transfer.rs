@@ -96,7 +96,7 @@ impl Transfer {
 enum Remains {
     /// Stopped before there was a session.
     Stopped,
-    /// No other end answered or called.
+    /// No other end answered or connected.
     Unanswered,
     /// The outcome; for a group also the end of each receiver; the capture if one was requested.
     Over(Box<Outcome>, Vec<ReceiverOutcome>, Option<Captured>),
@@ -123,13 +123,13 @@ fn send_to_group(
     told: &Value,
     scheme: &Scheme,
     group: &str,
-    (cargo, about): (Outgoing, Vec<u8>),
+    (outgoing, about): (Outgoing, Vec<u8>),
     control: &Control,
 ) -> Result<Remains, String> {
     let file = capture(told)?;
     let Some((settings, socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
     let group = Group { address: setup::group_at(group, &socket)?, max: MAX };
-    let Outgoing::Paced(payload) = cargo else {
+    let Outgoing::Paced(payload) = outgoing else {
         return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
     };
     let mut socket = tap(socket, file)?;
@@ -142,13 +142,13 @@ impl Transfer {
     fn send_object(&self, told: &Value, scheme: &Scheme, task: Task) -> Result<Remains, String> {
         let control = &*self.control;
         let loaded = task.load(&self.tallies.begin(), &|| !control.stopped());
-        let Some((cargo, about)) = loaded.map_err(|error| error.to_string())? else {
+        let Some((outgoing, about)) = loaded.map_err(|error| error.to_string())? else {
             return Ok(Remains::Stopped);
         };
         match text(told, "group") {
-            Some(group) => send_to_group(told, scheme, group, (cargo, about), control),
+            Some(group) => send_to_group(told, scheme, group, (outgoing, about), control),
             None => {
-                let all = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
+                let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
                 send(told, scheme, all, control)
             }
         }
@@ -175,8 +175,8 @@ impl Transfer {
                     let loaded = task(Source::File(file.path), &file.name).load(&tallies.begin(), &go_on);
                     let object = match loaded {
                         Ok(None) => break,
-                        Ok(Some((cargo, about))) => {
-                            Ok(Object { folders: file.folders, cargo, about, more: number + 1 < count })
+                        Ok(Some((outgoing, about))) => {
+                            Ok(Object { folders: file.folders, outgoing, about, more: number + 1 < count })
                         }
                         Err(error) => Err(error.to_string()),
                     };
@@ -199,7 +199,7 @@ impl Transfer {
             return Ok(Remains::none(control));
         };
         let me = setup::identity(told, settings.handshake, &mut socket);
-        settings.caller = me.map(|me| me.secret);
+        settings.client_secret = me.map(|me| me.secret);
         let mut socket = tap(socket, file)?;
         let mut accept = |proposal: &Proposal| {
             let into = destination(told, me, &proposal.folders)?;
@@ -230,7 +230,7 @@ impl Transfer {
             "limit_bps": progress.limit_bps.load(Relaxed),
             "allowed_bps": progress.allowed_bps.load(Relaxed),
             "forged": progress.forged.load(Relaxed),
-            "deaf": progress.deaf.load(Relaxed),
+            "deaf": progress.group_unreachable.load(Relaxed),
             "rtt_s": Duration::from_nanos(progress.rtt_ns.load(Relaxed)).as_secs_f64(),
             "total_bytes": told.total,
             "done_bytes": told.done,

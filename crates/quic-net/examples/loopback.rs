@@ -76,16 +76,16 @@ enum Content {
 
 /// A session of a sender and a receiver, each in its thread.
 fn session(content: Content) {
-    let (mut here, mut there) = (socket(), socket());
-    let to = there.address().expect("it is bound");
+    let (mut sender_socket, mut receiver_socket) = (socket(), socket());
+    let to = receiver_socket.address().expect("it is bound");
     let settings = |handshake| Settings {
         handshake,
         credentials: Credentials::insecure([1; 32]),
         limits: Limits::default(),
-        caller: None,
+        client_secret: None,
     };
     let scheme = Scheme { packet: PACKET, ..Scheme::new("cubic") };
-    let (cargo, about, into, bytes) = match content {
+    let (outgoing, about, into, bytes) = match content {
         Content::Memory(bytes) => (
             Outgoing::Windowed(Box::new(Zeros { bytes, acknowledged: 0, done: false })),
             Vec::new(),
@@ -104,8 +104,8 @@ fn session(content: Content) {
                 receivers: Receivers { min: 1 },
             };
             let loaded = task.load(&Arc::new(Tally::default()), &|| true).expect("it was written");
-            let (cargo, about) = loaded.expect("nobody said stop");
-            (cargo, about, Some(into), 0)
+            let (outgoing, about) = loaded.expect("it was not stopped");
+            (outgoing, about, Some(into), 0)
         }
     };
     let receiving = std::thread::spawn(move || {
@@ -117,15 +117,15 @@ fn session(content: Content) {
                 keep(&proposal.offer, into, Limits::default().window, &tally)
             }
         };
-        receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new())
+        receive(&settings(Handshake::Listen), &mut accept, &mut receiver_socket, &Control::new())
     });
-    let all = objects(vec![Object { folders: Vec::new(), cargo, about, more: false }]);
-    let outcome = send(&settings(Handshake::Connect(to)), &scheme, all, &mut here, &Control::new());
+    let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
+    let outcome = send(&settings(Handshake::Connect(to)), &scheme, all, &mut sender_socket, &Control::new());
     assert_eq!(outcome.end, End::Complete);
     assert_eq!(receiving.join().expect("no panic").end, End::Complete);
 }
 
-/// Zeros, until the receiver says that it has them.
+/// Zeros, until the receiver reports that it has them.
 struct Zeros {
     bytes: u64,
     acknowledged: u64,
@@ -154,7 +154,7 @@ impl ByteSource for Zeros {
     }
 }
 
-/// Counts bytes, and says when all have come.
+/// Counts bytes, and sends a message when all have arrived.
 struct Counter {
     bytes: u64,
     taken: u64,
@@ -197,14 +197,14 @@ fn quinn_bulk(bytes: u64) {
     server.transport_config(Arc::clone(&transport));
     let mut client = quinn::ClientConfig::new(credentials.client_crypto());
     client.transport_config(transport);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (address_sender, address_receiver) = std::sync::mpsc::channel();
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let serving = std::thread::spawn(move || {
         runtime().block_on(async move {
             let endpoint = quinn::Endpoint::server(server, any).expect("a socket");
-            tell.send(endpoint.local_addr().expect("bound")).expect("the client waits");
-            let connection = endpoint.accept().await.expect("a call").await.expect("a connection");
+            address_sender.send(endpoint.local_addr().expect("bound")).expect("the client waits");
+            let connection = endpoint.accept().await.expect("an attempt").await.expect("a connection");
             let mut stream = connection.accept_uni().await.expect("a stream");
             let mut taken = 0;
             while let Some(chunk) = stream.read_chunk(usize::MAX, true).await.expect("bytes") {
@@ -215,11 +215,11 @@ fn quinn_bulk(bytes: u64) {
             taken
         })
     });
-    let to = told.recv().expect("the server listens");
+    let to = address_receiver.recv().expect("the server listens");
     runtime().block_on(async move {
         let mut endpoint = quinn::Endpoint::client(any).expect("a socket");
         endpoint.set_default_client_config(client);
-        let connection = endpoint.connect(to, NAME).expect("a call").await.expect("a connection");
+        let connection = endpoint.connect(to, NAME).expect("an address").await.expect("a connection");
         let mut stream = connection.open_uni().await.expect("a stream");
         let piece = [0; 1 << 16];
         let mut left = bytes;

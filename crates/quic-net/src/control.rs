@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub struct Control {
     stop: AtomicBool,
     mode: Mutex<Option<String>>,
-    asked: AtomicU32,
+    mode_changes: AtomicU32,
     /// Progress of the session.
     pub progress: Progress,
 }
@@ -32,16 +32,16 @@ impl Control {
     /// Requests that both ends change to this mode of the scheme.
     pub fn change_mode(&self, mode: &str) {
         *self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(mode.to_owned());
-        self.asked.fetch_add(1, Ordering::Release);
+        self.mode_changes.fetch_add(1, Ordering::Release);
     }
 
     /// The requested mode, if it changed since `seen` was last updated.
     pub fn mode(&self, seen: &mut u32) -> Option<String> {
-        let asked = self.asked.load(Ordering::Acquire);
-        if asked == *seen {
+        let mode_changes = self.mode_changes.load(Ordering::Acquire);
+        if mode_changes == *seen {
             return None;
         }
-        *seen = asked;
+        *seen = mode_changes;
         self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 }
@@ -58,7 +58,7 @@ pub struct Progress {
     pub content: AtomicU64,
     /// Packets that the receiver found missing, or segments that the sender retransmitted.
     pub lost: AtomicU64,
-    /// Rate that the law and the limit of the sender allow, in bit/s; 0 for no limit.
+    /// Rate that the congestion controller and the limit of the sender allow, in bit/s; 0 for no limit.
     pub allowed_bps: AtomicU64,
     /// The sender's limit, in bit/s; 0 for none.
     pub limit_bps: AtomicU64,
@@ -68,16 +68,16 @@ pub struct Progress {
     pub peers: AtomicU64,
     /// Datagrams with a wrong tag: forged, damaged, or from a sender with another key.
     pub forged: AtomicU64,
-    /// The network does not carry the group: a receiver has received nothing of it for a while; at a sender, no receiver has reported an
-    /// arrival.
-    pub deaf: AtomicBool,
+    /// The network does not carry the group: a receiver has received no packet of it for a while; at a sender, no receiver has reported
+    /// data.
+    pub group_unreachable: AtomicBool,
     mode: Mutex<Option<String>>,
 }
 
 /// The phase of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// It calls, or waits for a call.
+    /// A client connects, or a server waits for a client.
     #[default]
     Connecting,
     /// Data flow.
@@ -105,12 +105,12 @@ impl Progress {
         self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    /// Shows a mode that an end requested.
+    /// Publishes a mode that an end requested.
     pub fn set_mode(&self, mode: &str) {
         *self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(mode.to_owned());
     }
 
-    /// Shows another phase.
+    /// Publishes another phase.
     pub fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }

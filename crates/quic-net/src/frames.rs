@@ -25,8 +25,8 @@ pub const DATA_HEADER: usize = 1 + 8 + 8 + 8 + 32;
 #[expect(missing_docs, reason = "the text of a variant describes its fields")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// First of each end: the version of these frames, the direction of data, and a secret by which a listener recognises a caller.
-    Hello { version: u8, role: Role, caller: [u8; 32] },
+    /// The first record of each end: the version of these frames, the direction of data, and a secret by which a server recognises a client.
+    Hello { version: u8, role: Role, client_secret: [u8; 32] },
     /// From the sender: an object, and whether another follows it.
     Offer { object: u32, more: bool, folders: Vec<String>, offer: Offer },
     /// From the receiver: it is ready for this object.
@@ -39,15 +39,15 @@ pub enum Record {
     Mode(String),
     /// From the sender: the receiver has confirmed that it has everything.
     Done,
-    /// From the sender, before an offer: its data come by this multicast group, in packets of this session; schemes know the receiver by the number
-    /// `peer`.
+    /// From the sender, before an offer: its data are sent to this multicast group, in packets of this session; schemes identify the receiver by the
+    /// number `peer`.
     Group { address: SocketAddr, session: u32, peer: u32 },
     /// From the sender: the secret of an epoch of the group.
     Key { epoch: u32, secret: Secret },
     /// From the receiver: it has the key of this epoch.
     HasKey { epoch: u32 },
-    /// From the receiver: packets of the group do not arrive, or arrive again.
-    Hears(bool),
+    /// From the receiver: whether packets of the group arrive.
+    GroupReception(bool),
 }
 
 /// The secret of an epoch of a group, from which its keys are derived.
@@ -71,7 +71,7 @@ const DONE: u8 = 7;
 const GROUP: u8 = 8;
 const KEY: u8 = 9;
 const HAS_KEY: u8 = 10;
-const HEARS: u8 = 11;
+const GROUP_RECEPTION: u8 = 11;
 
 impl Record {
     /// Appends the record: a byte for its kind, two for the length of what follows, and that.
@@ -79,9 +79,9 @@ impl Record {
         let start = out.len();
         out.extend([0; 3]);
         out[start] = match self {
-            Self::Hello { version, role, caller } => {
+            Self::Hello { version, role, client_secret } => {
                 out.extend([*version, u8::from(*role == Role::Receiver)]);
-                out.extend(caller);
+                out.extend(client_secret);
                 HELLO
             }
             Self::Offer { object, more, folders, offer } => {
@@ -131,9 +131,9 @@ impl Record {
                 out.put_u32(*epoch);
                 HAS_KEY
             }
-            Self::Hears(hears) => {
-                out.put_u8(u8::from(*hears));
-                HEARS
+            Self::GroupReception(arrives) => {
+                out.put_u8(u8::from(*arrives));
+                GROUP_RECEPTION
             }
         };
         let length = out.len() - start - 3;
@@ -148,7 +148,7 @@ impl Record {
     pub fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let Some((&[kind, high, low], rest)) = bytes.split_first_chunk() else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([high, low]));
-        if length > MAX_RECORD || !(HELLO..=HEARS).contains(&kind) {
+        if length > MAX_RECORD || !(HELLO..=GROUP_RECEPTION).contains(&kind) {
             return Err(Malformed);
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };
@@ -160,9 +160,9 @@ impl Record {
         let numbered = || body.split_first_chunk().map(|(object, rest)| (u32::from_be_bytes(*object), rest));
         match kind {
             HELLO => {
-                let (&[version, role], caller) = body.split_first_chunk()?;
+                let (&[version, role], client_secret) = body.split_first_chunk()?;
                 let role = [Role::Sender, Role::Receiver].get(usize::from(role)).copied()?;
-                Some(Self::Hello { version, role, caller: caller.try_into().ok()? })
+                Some(Self::Hello { version, role, client_secret: client_secret.try_into().ok()? })
             }
             OFFER => {
                 let (object, rest) = numbered()?;
@@ -203,8 +203,8 @@ impl Record {
                 let (epoch, rest) = numbered()?;
                 rest.is_empty().then_some(Self::HasKey { epoch })
             }
-            HEARS => match body {
-                [hears @ 0..2] => Some(Self::Hears(*hears == 1)),
+            GROUP_RECEPTION => match body {
+                [arrives @ 0..2] => Some(Self::GroupReception(*arrives == 1)),
                 _ => None,
             },
             _ => None,
@@ -212,7 +212,7 @@ impl Record {
     }
 }
 
-/// What came is not in the format of these frames.
+/// The bytes are not in the format of these frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -223,7 +223,7 @@ fn text(text: &str, out: &mut Vec<u8>) {
     out.extend(&text.as_bytes()[..end]);
 }
 
-/// An IPv4 or IPv6 address, which the length tells, its port, and two numbers.
+/// An IPv4 or IPv6 address, depending on the length, its port, and two numbers.
 fn read_group(body: &[u8]) -> Option<Record> {
     let (ip, mut rest) = body.split_at_checked(body.len().checked_sub(10)?)?;
     let ip = match ip.len() {
@@ -251,7 +251,8 @@ pub enum Datagram<'a> {
     Message { object: u32, bytes: &'a [u8] },
 }
 
-/// Kinds, in the two highest bits of the first byte. The four lowest bits of data and feedback say which words of the label follow; the others are zero.
+/// Kinds, in the two highest bits of the first byte. The four lowest bits of data and feedback are
+/// one bit per word of the label that follows; the others are zero.
 const KINDS: u8 = 0xc0;
 const DATA: u8 = 0x00;
 const FEEDBACK: u8 = 0x40;
@@ -430,8 +431,8 @@ mod tests {
     #[test]
     fn records_are_read_as_they_were_written_and_never_before_they_are_complete() {
         let records = [
-            Record::Hello { version: VERSION, role: Role::Sender, caller: [0; 32] },
-            Record::Hello { version: 9, role: Role::Receiver, caller: [7; 32] },
+            Record::Hello { version: VERSION, role: Role::Sender, client_secret: [0; 32] },
+            Record::Hello { version: 9, role: Role::Receiver, client_secret: [7; 32] },
             Record::Offer { object: 0, more: false, folders: vec![], offer: offer() },
             Record::Offer {
                 object: 7,
@@ -452,8 +453,8 @@ mod tests {
             },
             Record::Key { epoch: 3, secret: Secret([9; 32]) },
             Record::HasKey { epoch: u32::MAX },
-            Record::Hears(true),
-            Record::Hears(false),
+            Record::GroupReception(true),
+            Record::GroupReception(false),
         ];
         for record in records {
             let mut bytes = Vec::new();
@@ -470,7 +471,7 @@ mod tests {
     #[test]
     fn what_is_no_record_is_refused_at_its_head() {
         assert_eq!(Record::read(&[0, 0, 0]), Err(Malformed));
-        assert_eq!(Record::read(&[HEARS + 1, 0, 0]), Err(Malformed));
+        assert_eq!(Record::read(&[GROUP_RECEPTION + 1, 0, 0]), Err(Malformed));
         assert_eq!(Record::read(&[OFFER, 0xff, 0xff]), Err(Malformed), "longer than any");
         assert_eq!(Record::read(&[DONE, 0, 1, 7]), Err(Malformed));
         let mut hello = vec![HELLO, 0, 34, 1, 2];
@@ -511,7 +512,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_read_or_refused(bytes in vec(any::<u8>(), 0..300)) {
+        fn any_input_is_read_or_refused(bytes in vec(any::<u8>(), 0..300)) {
             if let Ok(Some((record, length))) = Record::read(&bytes) {
                 let mut again = Vec::new();
                 record.write(&mut again);

@@ -7,7 +7,7 @@ mod packet;
 mod reception;
 mod replay;
 
-pub use packet::{AROUND, EpochKey, Header};
+pub use packet::{EpochKey, Header, OVERHEAD};
 pub use reception::Reception;
 
 /// The address of the receiver with this number, by which schemes identify it.

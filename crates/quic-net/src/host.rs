@@ -1,6 +1,6 @@
-//! A QUIC endpoint on a [`Platform`]: quinn-proto's state machines with our clock, sockets, GSO batches and ECN, in one thread.
+//! A QUIC endpoint on a [`Platform`]: quinn-proto's state machines with the platform's clock, sockets, GSO batches and ECN, in one thread.
 //!
-//! The host moves datagrams and deadlines. What connections are for is the matter of a [`Protocol`].
+//! The host handles datagrams and deadlines. A [`Protocol`] decides what connections are used for.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -18,20 +18,20 @@ use units::{Duration, Time};
 
 use crate::clock::{instant, time};
 
-/// Receive calls before other work.
+/// Maximum number of receive calls before other work.
 const BATCHES: usize = 4;
 /// Size of the receive buffer: what one system call can return.
-const ROOM: usize = 1 << 19;
-/// Bytes that are allocated at once for received datagrams, which quinn keeps until their content is read.
+const RECEIVE_BUFFER: usize = 1 << 19;
+/// Bytes per allocation for received datagrams, which quinn keeps until their content is read.
 const PIECE: usize = 1 << 16;
 /// Maximum number of datagrams of a GSO batch, and of their bytes: the limits of one system call.
 const GSO: (usize, usize) = (64, 65_000);
-/// GSO batches of a connection before other work.
+/// Maximum number of GSO batches of a connection before other work.
 const TURN: usize = 16;
 /// How long a sender at a high packet rate pauses, so that packets leave in GSO batches, and the mean gap below which the rate is high.
 const GSO_SPAN: Duration = Duration::from_micros(250);
 const SHORT_GAP: Duration = Duration::from_micros(50);
-/// Handshakes in progress from which callers prove their address first (Retry, [RFC9000 §8.1.2]), and from which they are refused.
+/// Numbers of handshakes in progress from which clients have to validate their address first (Retry, [RFC9000 §8.1.2]), and from which they are refused.
 const HANDSHAKES: (usize, usize) = (8, 64);
 
 /// Whether a datagram is a connection attempt: an Initial packet of QUIC version 1 [RFC9000 §17.2.2]. Its first five bytes are enough.
@@ -40,7 +40,7 @@ pub fn is_attempt(bytes: &[u8]) -> bool {
     matches!(bytes, [first, 0, 0, 0, 1, ..] if first & 0xf0 == 0xc0)
 }
 
-/// What the connections of a [`Host`] are for.
+/// The use of the connections of a [`Host`].
 pub trait Protocol {
     /// A datagram of this connection has been decrypted: its DATAGRAM frames can be read with its arrival time and its ECN field.
     fn on_packet(&mut self, id: ConnectionHandle, connection: &mut Connection, ecn: Ecn, now: Time);
@@ -48,8 +48,8 @@ pub trait Protocol {
     /// An event of a connection.
     fn on_event(&mut self, id: ConnectionHandle, connection: &mut Connection, event: Event, now: Time);
 
-    /// The connection of this end with the sender of a multicast group, whose packets are to be passed to [`Protocol::on_group`].
-    fn member(&self) -> Option<ConnectionHandle> {
+    /// The connection to the sender of a multicast group, whose packets are passed to [`Protocol::on_group`].
+    fn group_connection(&self) -> Option<ConnectionHandle> {
         None
     }
 
@@ -57,7 +57,7 @@ pub trait Protocol {
     fn on_group(&mut self, _connection: &mut Connection, _bytes: &[u8], _ecn: Ecn, _now: Time) {}
 }
 
-/// What [`drive`] runs on a host, until it ends.
+/// A protocol that [`drive`] runs on a host until it ends.
 pub trait Hosted<P>: Protocol {
     /// Handles what is due. Returns the end if it is over.
     fn turn(&mut self, host: &mut Host<P>, now: Time) -> Option<End>;
@@ -100,14 +100,14 @@ pub struct Host<P> {
     endpoint: quinn_proto::Endpoint,
     /// By the number of their handle.
     connections: Vec<Option<Slot>>,
-    /// Numbers of those that something happened to since they were last asked for events and packets, so that idle ones cost nothing.
+    /// Numbers of those with input since they were last polled for events and packets, so that idle ones cost nothing.
     touched: Vec<usize>,
     /// Their deadlines.
     deadlines: BTreeSet<(Time, usize)>,
     batch: Batch,
-    /// Room for received datagrams, of which quinn gets parts.
-    room: BytesMut,
-    /// Datagrams on their way out.
+    /// Received datagrams, of which quinn gets slices.
+    buffer: BytesMut,
+    /// Datagrams that are being sent.
     out: Vec<u8>,
     /// Counters.
     pub counters: Counters,
@@ -120,7 +120,7 @@ struct Slot {
     due: Time,
     /// It is in the list of the touched ones.
     touched: bool,
-    /// It has sent what it may since, and is asked for events once more.
+    /// It has sent what it may since, and is polled for events once more.
     sent: bool,
 }
 
@@ -133,7 +133,7 @@ pub struct Counters {
     pub received: Traffic,
     /// Datagrams received that belong to no connection and opened none.
     pub strangers: u64,
-    /// Datagrams that the system did not send.
+    /// Datagrams that the operating system did not send.
     pub overruns: u64,
     /// The path does not accept datagrams of a size that was tried.
     pub too_long: bool,
@@ -142,7 +142,7 @@ pub struct Counters {
 }
 
 impl<P: Platform> Host<P> {
-    /// An endpoint that takes connection attempts if it has a server configuration. Its secrets are random.
+    /// An endpoint that accepts connection attempts if it has a server configuration. Its secrets are random.
     pub fn new(mut platform: P, server: Option<ServerConfig>) -> Self {
         let (mut seed, mut key) = ([0; 32], [0; 64]);
         platform.fill_random(&mut seed);
@@ -155,8 +155,8 @@ impl<P: Platform> Host<P> {
             connections: Vec::new(),
             touched: Vec::new(),
             deadlines: BTreeSet::new(),
-            batch: Batch::new(ROOM),
-            room: BytesMut::with_capacity(PIECE),
+            batch: Batch::new(RECEIVE_BUFFER),
+            buffer: BytesMut::with_capacity(PIECE),
             out: Vec::with_capacity(GSO.1 + 2048),
             counters: Counters::default(),
         }
@@ -166,7 +166,7 @@ impl<P: Platform> Host<P> {
     ///
     /// # Errors
     ///
-    /// The address is not one that can be called.
+    /// QUIC cannot connect to this address.
     pub fn connect(
         &mut self,
         config: ClientConfig,
@@ -175,7 +175,7 @@ impl<P: Platform> Host<P> {
         now: Time,
     ) -> Result<ConnectionHandle, ConnectError> {
         let (id, connection) = self.endpoint.connect(instant(now), config, to, name)?;
-        self.keep(id, connection);
+        self.insert(id, connection);
         Ok(id)
     }
 
@@ -197,7 +197,7 @@ impl<P: Platform> Host<P> {
         self.connections.iter().flatten().count()
     }
 
-    fn keep(&mut self, id: ConnectionHandle, connection: Connection) {
+    fn insert(&mut self, id: ConnectionHandle, connection: Connection) {
         if self.connections.len() <= id.0 {
             self.connections.resize_with(id.0 + 1, || None);
         }
@@ -206,7 +206,7 @@ impl<P: Platform> Host<P> {
         touch(&mut self.connections, &mut self.touched, id.0);
     }
 
-    // ---- in
+    // ---- reception
 
     /// Receives what has arrived, up to a few batches.
     pub fn receive(&mut self, protocol: &mut impl Protocol) {
@@ -218,12 +218,12 @@ impl<P: Platform> Host<P> {
             let now = self.platform.now();
             for (from, ecn, bytes) in batch.iter() {
                 if batch.group.is_some() {
-                    self.take_of_group(bytes, ecn, now, protocol);
+                    self.handle_group_datagram(bytes, ecn, now, protocol);
                 } else {
-                    self.take(bytes, from, ecn, now, protocol);
+                    self.handle_datagram(bytes, from, ecn, now, protocol);
                 }
             }
-            self.settle(protocol, now);
+            self.process_events(protocol, now);
         }
         self.batch = batch;
     }
@@ -231,17 +231,24 @@ impl<P: Platform> Host<P> {
     /// Handles a datagram that was received outside of the host.
     pub fn on_datagram(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, protocol: &mut impl Protocol) {
         let now = self.platform.now();
-        self.take(bytes, from, ecn, now, protocol);
-        self.settle(protocol, now);
+        self.handle_datagram(bytes, from, ecn, now, protocol);
+        self.process_events(protocol, now);
     }
 
-    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time, protocol: &mut impl Protocol) {
+    fn handle_datagram(
+        &mut self,
+        bytes: &[u8],
+        from: SocketAddr,
+        ecn: Ecn,
+        now: Time,
+        protocol: &mut impl Protocol,
+    ) {
         self.counters.received.add(bytes.len());
-        if self.room.capacity() < bytes.len() {
-            self.room.reserve(PIECE.max(bytes.len()));
+        if self.buffer.capacity() < bytes.len() {
+            self.buffer.reserve(PIECE.max(bytes.len()));
         }
-        self.room.extend_from_slice(bytes);
-        let datagram = self.room.split();
+        self.buffer.extend_from_slice(bytes);
+        let datagram = self.buffer.split();
         self.out.clear();
         let event = self.endpoint.handle(instant(now), from, None, codepoint(ecn), datagram, &mut self.out);
         match event {
@@ -251,7 +258,7 @@ impl<P: Platform> Host<P> {
                     protocol.on_packet(id, connection, ecn, now);
                 }
             }
-            Some(DatagramEvent::NewConnection(incoming)) => self.admit(incoming, now),
+            Some(DatagramEvent::NewConnection(incoming)) => self.accept(incoming, now),
             Some(DatagramEvent::Response(transmit)) => {
                 self.counters.strangers += 1;
                 self.send(&transmit);
@@ -260,17 +267,17 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    fn take_of_group(&mut self, bytes: &[u8], ecn: Ecn, now: Time, protocol: &mut impl Protocol) {
+    fn handle_group_datagram(&mut self, bytes: &[u8], ecn: Ecn, now: Time, protocol: &mut impl Protocol) {
         self.counters.received.add(bytes.len());
-        let found = protocol.member();
-        match found.and_then(|id| touch(&mut self.connections, &mut self.touched, id.0)) {
+        let id = protocol.group_connection();
+        match id.and_then(|id| touch(&mut self.connections, &mut self.touched, id.0)) {
             Some(connection) => protocol.on_group(connection, bytes, ecn, now),
             None => self.counters.strangers += 1,
         }
     }
 
-    /// Admits a caller, asks it for a proof of its address, or refuses it, by the number of handshakes in progress.
-    fn admit(&mut self, incoming: Incoming, now: Time) {
+    /// Accepts a client, has it validate its address, or refuses it, depending on the number of handshakes in progress.
+    fn accept(&mut self, incoming: Incoming, now: Time) {
         let busy = self.connections.iter().flatten().filter(|slot| slot.connection.is_handshaking()).count();
         let response = if busy >= HANDSHAKES.1 {
             self.counters.refused += 1;
@@ -280,7 +287,7 @@ impl<P: Platform> Host<P> {
         } else {
             match self.endpoint.accept(incoming, instant(now), &mut self.out, None) {
                 Ok((id, connection)) => {
-                    self.keep(id, connection);
+                    self.insert(id, connection);
                     None
                 }
                 Err(error) => error.response,
@@ -304,11 +311,11 @@ impl<P: Platform> Host<P> {
                 connection.handle_timeout(instant(now));
             }
         }
-        self.settle(protocol, now);
+        self.process_events(protocol, now);
     }
 
-    /// Passes events between quinn's state machines, and to the protocol. Forgets connections that are over.
-    fn settle(&mut self, protocol: &mut impl Protocol, now: Time) {
+    /// Passes events between quinn's state machines, and to the protocol. Removes connections that are drained.
+    fn process_events(&mut self, protocol: &mut impl Protocol, now: Time) {
         let Self { connections, touched, deadlines, endpoint, .. } = self;
         touched.retain(|&number| {
             let Some(slot) = &mut connections[number] else { return false };
@@ -333,7 +340,7 @@ impl<P: Platform> Host<P> {
         });
     }
 
-    // ---- out
+    // ---- transmission
 
     /// Sends what quinn permits now. Returns whether there may be more at once.
     pub fn transmit(&mut self, now: Time) -> bool {
@@ -399,7 +406,7 @@ impl<P: Platform> Host<P> {
     }
 }
 
-/// The connection with this number, which is to be asked for events and packets.
+/// The connection with this number, which is to be polled for events and packets.
 fn touch<'a>(
     connections: &'a mut [Option<Slot>],
     touched: &mut Vec<usize>,

@@ -60,16 +60,19 @@ pub enum IdentityError {
     File {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file holds no key.
+    /// The file does not contain a key.
     #[error(
-        "{0}: not an Ed25519 private key (PKCS #8, PEM); `openssl genpkey -algorithm ed25519 -out FILE` makes one, and a file that does not exist is made"
+        "{0}: not an Ed25519 private key (PKCS #8, PEM); create one by `openssl genpkey -algorithm ed25519 -out FILE`, or \
+         name a file that does not exist, which is then created"
     )]
     Key(String),
     /// Others may read the key.
-    #[error("{0}: other users can read this private key; `chmod 600` it, or make another")]
+    #[error(
+        "{0}: other users can read this private key; restrict its permissions by `chmod 600`, or use another key"
+    )]
     Permissions(String),
     /// Not a fingerprint.
     #[error(
@@ -78,7 +81,7 @@ pub enum IdentityError {
     Fingerprint(String),
     /// An empty pre-shared key.
     #[error(
-        "the pre-shared key is empty: give a file or a variable with at least 16 characters that nobody guesses"
+        "the pre-shared key is empty: use a file or an environment variable with at least 16 characters that cannot be guessed"
     )]
     Empty,
 }
@@ -107,11 +110,11 @@ impl Identity {
         Self { seed, certificate: certificate.into(), fingerprint }
     }
 
-    /// The identity in a key file. If there is no such file, it is made with this seed, readable by its owner only.
+    /// The identity in a key file. If there is no such file, it is created with this seed, readable by its owner only.
     ///
     /// # Errors
     ///
-    /// The file cannot be read or made, other users can read it, or it holds another kind of key.
+    /// The file cannot be read or created, other users can read it, or it holds another kind of key.
     pub fn open(path: &Path, seed_of_new: impl FnOnce(&mut [u8; 32])) -> Result<Self, IdentityError> {
         let shown = || path.display().to_string();
         let failed = |source| IdentityError::File { path: shown(), source };
@@ -132,8 +135,8 @@ impl Identity {
         }
         let mut text = String::new();
         let read = (&mut file).take(MAX_FILE).read_to_string(&mut text);
-        let found = read.ok().and_then(|_| seed(&from_pem(&text)?));
-        Ok(Self::from_seed(found.ok_or_else(|| IdentityError::Key(shown()))?))
+        let parsed = read.ok().and_then(|_| seed(&from_pem(&text)?));
+        Ok(Self::from_seed(parsed.ok_or_else(|| IdentityError::Key(shown()))?))
     }
 
     /// The fingerprint by which others pin it.
@@ -190,8 +193,8 @@ fn from_pem(text: &str) -> Option<Vec<u8>> {
 /// The identities of client and server that both ends derive from a pre-shared key.
 ///
 /// rustls has no external pre-shared keys (RFC 8446 §2.2). The key is therefore stretched with Argon2id, and two Ed25519 keys are derived from the
-/// result with HKDF (RFC 5869). Each end pins the certificate of the other. A server shows its certificate to every caller, so that a caller can try
-/// keys without further contact: Argon2id makes each trial cost 64 MiB and three passes, and a key from a random generator cannot be found.
+/// result with HKDF (RFC 5869). Each end pins the certificate of the other. A server presents its certificate to every client, so that a client can
+/// guess keys offline: with Argon2id each guess costs 64 MiB and three passes, and a key from a random generator cannot be guessed.
 ///
 /// # Errors
 ///
@@ -211,12 +214,12 @@ pub(crate) fn derived(secret: &[u8]) -> Result<[Identity; 2], IdentityError> {
         let mut seed = [0; 32];
         let info = [&label[..]];
         let filled = extracted.expand(&info, ring::hkdf::HKDF_SHA256).and_then(|okm| okm.fill(&mut seed));
-        filled.expect("HKDF gives 32 bytes");
+        filled.expect("HKDF outputs 32 bytes");
         Identity::from_seed(seed)
     }))
 }
 
-/// Both ends derive the same keys without talking, so that the salt is fixed.
+/// The salt is fixed, because both ends derive the same keys without exchanging one.
 const SALT: &[u8; 16] = b"thalweg sessions";
 
 #[cfg(test)]
@@ -237,8 +240,8 @@ mod tests {
         assert_eq!(made.fingerprint(), Identity::from_seed([7; 32]).fingerprint());
         assert_eq!(std::fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
-        let said = Identity::open(&path, |_| {}).expect_err("others can read it").to_string();
-        assert!(said.contains("chmod 600"), "{said}");
+        let message = Identity::open(&path, |_| {}).expect_err("others can read it").to_string();
+        assert!(message.contains("chmod 600"), "{message}");
         std::fs::remove_file(&path).expect("it is ours");
     }
 
@@ -255,8 +258,8 @@ mod tests {
                 .open(&path)
                 .expect("ours");
             file.write_all(text.as_bytes()).expect("ours");
-            let said = Identity::open(&path, |_| {}).expect_err("no key").to_string();
-            assert!(said.contains("openssl genpkey"), "{said}");
+            let message = Identity::open(&path, |_| {}).expect_err("no key").to_string();
+            assert!(message.contains("openssl genpkey"), "{message}");
         }
         std::fs::remove_file(&path).expect("it is ours");
     }
@@ -281,8 +284,8 @@ mod tests {
             fingerprint
         );
         for wrong in ["", "sha256:", "sha1:00", &text[..70], "sha256:zz\u{1b}[2J"] {
-            let said = wrong.parse::<Fingerprint>().expect_err("wrong").to_string();
-            assert!(said.contains("64 hexadecimal digits") && !said.contains('\u{1b}'), "{said}");
+            let message = wrong.parse::<Fingerprint>().expect_err("wrong").to_string();
+            assert!(message.contains("64 hexadecimal digits") && !message.contains('\u{1b}'), "{message}");
         }
     }
 

@@ -4,12 +4,12 @@
 
 mod certificate;
 mod clock;
+pub mod connection;
 mod control;
 pub mod frames;
 pub mod group;
 pub mod host;
 mod identity;
-pub mod lane;
 mod outcome;
 pub mod paced;
 mod patience;
@@ -33,4 +33,4 @@ pub use send::{check, send, transport_of};
 pub use session::{code, reason};
 pub use settings::{Accept, Handshake, Limits, Object, Objects, Proposal, Scheme, Settings, objects};
 pub use tls::{ALPN, Credentials, Pins};
-pub use transport::{OUTER, group_listener, listener};
+pub use transport::{OUTER, group_server_config, server_config};

@@ -24,7 +24,7 @@ pub enum End {
     Closed(Reason),
     /// The other end refused it for this reason.
     Refused(Reason),
-    /// No other end called or answered.
+    /// No client connected, or the server did not answer.
     Unanswered,
     /// The other end timed out.
     Silent,

@@ -37,58 +37,58 @@ const FEEDBACK: u32 = 1 + 8 + 32;
 /// Maximum number of due deadlines of a state machine before the socket is read.
 const TICKS: usize = 512;
 
-/// How the packets of data reach a receiver.
+/// How data packets reach a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     /// The address of the receiver.
-    pub(crate) me: Address,
-    /// Bytes of the headers of IP and UDP, and of what is between them and the frame of data.
+    pub(crate) receiver: Address,
+    /// Bytes of the headers of IP and UDP, and of the encryption around the frame of data.
     pub(crate) outer_bytes: u32,
-    pub(crate) around: u32,
-    /// The packet with which the content of the first object begins, where it is known before the sender says so.
-    pub(crate) begins: Option<u64>,
+    pub(crate) overhead: u32,
+    /// The number of the packet with which the content of the first object begins, if it is known without a record of the sender.
+    pub(crate) first: Option<u64>,
 }
 
 impl Framing {
     /// In DATAGRAM frames of this end's own connection.
     pub(crate) const fn unicast(outer_bytes: u32) -> Self {
-        Self { me: RECEIVER, outer_bytes, around: around(outer_bytes), begins: Some(0) }
+        Self { receiver: RECEIVER, outer_bytes, overhead: overhead(outer_bytes), first: Some(0) }
     }
 }
 
-/// Settings of the machines at both ends.
+/// Settings of the state machines of sender and receiver.
 pub fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
     stream::Config {
         packet: Bytes::new(u64::from(offer.packet)),
-        feedback: Bytes::new(u64::from(outer_bytes + around(outer_bytes) + FEEDBACK)),
+        feedback: Bytes::new(u64::from(outer_bytes + overhead(outer_bytes) + FEEDBACK)),
         reorder: entry.scheme.reorder,
         ecn: offer.ecn,
         ..stream::Config::default()
     }
 }
 
-/// What a scheme is told of them.
+/// The same for the congestion controllers.
 pub fn setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
-/// Bytes around the content of a DATAGRAM frame: the QUIC packet, the frame's type and length. quinn sets eight bytes aside for the length, so that a
-/// full packet over IPv4, of which the path's limit is computed, is six bytes shorter than it is counted; over IPv6 there is room for them.
-pub const fn around(outer_bytes: u32) -> u32 {
+/// Bytes around the content of a DATAGRAM frame: the QUIC packet, the frame's type and length. quinn reserves eight bytes for the length, so that
+/// a full packet over IPv4, from which the maximum size is computed, is six bytes shorter than it is counted; over IPv6 the length has two bytes.
+pub const fn overhead(outer_bytes: u32) -> u32 {
     QUIC + if outer_bytes <= OUTER[0] as u32 { 1 + 8 } else { 1 + 2 }
 }
 
 /// Bytes of the DATAGRAM frame of a packet of this size.
 const fn frame_bytes(packet: u32, outer_bytes: u32) -> usize {
-    packet.saturating_sub(outer_bytes + around(outer_bytes)) as usize
+    packet.saturating_sub(outer_bytes + overhead(outer_bytes)) as usize
 }
 
-/// Bytes of content in a packet of this size, at most.
-const fn room(packet: u32, outer_bytes: u32) -> usize {
+/// Maximum bytes of content in a packet of this size.
+const fn content_capacity(packet: u32, outer_bytes: u32) -> usize {
     frame_bytes(packet, outer_bytes).saturating_sub(DATA_HEADER)
 }
 
-/// A congestion controller that permits everything: the scheme decides what leaves.
+/// A congestion controller without a limit: the scheme decides when packets leave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unlimited;
 

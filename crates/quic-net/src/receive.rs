@@ -1,4 +1,4 @@
-//! The receiving end: accepts objects, stores them, and answers the sender.
+//! The receiver: accepts objects, stores them, and answers the sender.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use transfer::{Incoming, MAX_MESSAGE_BYTES, Status, Waits};
 use units::{Duration, Time};
 use wire::stream::{Frame, Offer, Reason, Role, Transport};
 
+use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
 use crate::group::{self, Reception};
-use crate::lane::Link;
 use crate::paced::{Framing, PacedReceiver};
 use crate::send::find;
-use crate::session::{Work, run};
+use crate::session::{Application, run};
 use crate::settings::{Accept, Proposal, Settings};
 use crate::stream::ReceiveStream;
-use crate::transport::Sends;
+use crate::transport::SendConfig;
 
-/// Maximum number of messages of the store at a time.
+/// Maximum number of messages of the store per turn.
 const MESSAGES: usize = 4;
-/// Interval at which a store that takes no more is tried again.
-const AGAIN: Duration = Duration::from_millis(2);
+/// Interval at which a store that was full is tried again.
+const STORE_POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Maximum payload of a UDP datagram that this end sends: messages and acknowledgements are small.
 const PAYLOAD: u16 = 1452;
 
-/// Receives what `accept` accepts from one sender, and returns at the end. The sender says whether its data come by a multicast group, which this end
-/// then joins.
+/// Receives what `accept` accepts from one sender, and returns at the end. If the sender announces that its data are sent to a multicast group, this
+/// end group_to_join the group.
 pub fn receive(
     settings: &Settings,
     accept: Accept<'_>,
@@ -39,37 +39,37 @@ pub fn receive(
     run(settings, Receiving::new(accept, settings.limits), platform, control)
 }
 
-/// The work of a receiver.
+/// The application of a receiver.
 struct Receiving<'a> {
     accept: Accept<'a>,
-    /// The object that was accepted last, and where it goes.
-    agreed: Option<Agreed>,
-    /// Measure of what had come of the objects before.
+    /// The object that was accepted last, and where it is stored.
+    accepted: Option<Accepted>,
+    /// Data of earlier objects, by the measure of [`Incoming`].
     moved_before: u64,
     paced: PacedReceiver,
     limits: Limits,
-    /// The group by which data come, this end's number in it, and the group's address until it is joined.
+    /// The group to which data are sent, and the number of this end in it; the group's address until it is joined.
     group: Option<(Reception, u32)>,
-    joins: Option<SocketAddr>,
-    /// Nothing of the group has arrived for the silence, and the sender knows.
-    deaf: bool,
+    group_to_join: Option<SocketAddr>,
+    /// No packet of the group has arrived for the silence, and the sender has been informed.
+    group_idle: bool,
     failed: Option<String>,
-    room: Box<[u8; MAX_MESSAGE_BYTES]>,
+    buffer: Box<[u8; MAX_MESSAGE_BYTES]>,
 }
 
 /// An accepted object.
-struct Agreed {
+struct Accepted {
     number: u32,
     proposal: Proposal,
     more: bool,
     store: Incoming,
     /// Its stream on the present connection.
     incoming: Option<ReceiveStream>,
-    /// The present connection knows of it.
+    /// It has been accepted on the present connection.
     open: bool,
 }
 
-impl Agreed {
+impl Accepted {
     fn status(&self) -> Status {
         match &self.store {
             Incoming::Paced(sink) => sink.status(),
@@ -91,17 +91,17 @@ impl Agreed {
         }
     }
 
-    /// Whether this is offered again.
-    fn is(&self, number: u32, proposal: &Proposal) -> bool {
-        let what = |proposal: &Proposal| {
+    /// Whether the same object is offered as before.
+    fn matches(&self, number: u32, proposal: &Proposal) -> bool {
+        let identity = |proposal: &Proposal| {
             let Offer { about, transport, size, .. } = proposal.offer.clone();
             (proposal.folders.clone(), about, transport, size)
         };
-        self.number == number && what(&self.proposal) == what(proposal)
+        self.number == number && identity(&self.proposal) == identity(proposal)
     }
 
-    fn begin(&mut self, link: &Link<'_>) {
-        let binding = link.binding();
+    fn begin(&mut self, context: &SessionContext<'_>) {
+        let binding = context.binding();
         match &mut self.store {
             Incoming::Paced(sink) => {
                 sink.bind(&binding);
@@ -122,10 +122,10 @@ impl Agreed {
         }
     }
 
-    fn speak(&mut self, now: Time, room: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+    fn next_message(&mut self, now: Time, buffer: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         match &mut self.store {
-            Incoming::Paced(sink) => sink.speak(now, room),
-            Incoming::Windowed(sink) => sink.speak(now, room),
+            Incoming::Paced(sink) => sink.speak(now, buffer),
+            Incoming::Windowed(sink) => sink.speak(now, buffer),
         }
     }
 
@@ -137,14 +137,14 @@ impl Agreed {
     }
 }
 
-/// How packets of data come: by a group, or in the connection.
-fn framing(group: Option<&(Reception, u32)>, link: &Link<'_>) -> Framing {
+/// How data packets arrive: by a group, or on the connection.
+fn framing(group: Option<&(Reception, u32)>, context: &SessionContext<'_>) -> Framing {
     match group {
         Some((group, peer)) => {
-            let (me, outer_bytes) = (group::receiver(*peer), group.outer_bytes());
-            Framing { me, outer_bytes, around: group::AROUND, begins: None }
+            let (receiver, outer_bytes) = (group::receiver(*peer), group.outer_bytes());
+            Framing { receiver, outer_bytes, overhead: group::OVERHEAD, first: None }
         }
-        None => Framing::unicast(link.outer_bytes()),
+        None => Framing::unicast(context.outer_bytes()),
     }
 }
 
@@ -152,63 +152,63 @@ impl<'a> Receiving<'a> {
     fn new(accept: Accept<'a>, limits: Limits) -> Self {
         Self {
             accept,
-            agreed: None,
+            accepted: None,
             moved_before: 0,
             paced: PacedReceiver::default(),
             limits,
             group: None,
-            joins: None,
-            deaf: false,
+            group_to_join: None,
+            group_idle: false,
             failed: None,
-            room: Box::new([0; MAX_MESSAGE_BYTES]),
+            buffer: Box::new([0; MAX_MESSAGE_BYTES]),
         }
     }
 
-    /// Accepts an offer, or says why not.
+    /// Accepts an offer, or returns a message why not.
     fn on_offer(
         &mut self,
         number: u32,
         more: bool,
         proposal: Proposal,
-        link: &mut Link<'_>,
+        context: &mut SessionContext<'_>,
     ) -> Result<(), String> {
-        if self.agreed.as_ref().is_some_and(|agreed| !agreed.is(number, &proposal)) {
-            self.put_away(link.now)?;
+        if self.accepted.as_ref().is_some_and(|accepted| !accepted.matches(number, &proposal)) {
+            self.finish_object(context.now)?;
         }
-        let agreed = match &mut self.agreed {
-            Some(agreed) => agreed,
+        let accepted = match &mut self.accepted {
+            Some(accepted) => accepted,
             None => {
-                let store = self.choose(&proposal)?;
-                self.agreed.insert(Agreed { number, proposal, more, store, incoming: None, open: false })
+                let store = self.open_store(&proposal)?;
+                self.accepted.insert(Accepted { number, proposal, more, store, incoming: None, open: false })
             }
         };
-        if !agreed.open {
-            if matches!(agreed.store, Incoming::Paced(_)) {
-                let framing = framing(self.group.as_ref(), link);
-                self.paced.join(&agreed.proposal.offer, &framing, link)?;
+        if !accepted.open {
+            if matches!(accepted.store, Incoming::Paced(_)) {
+                let framing = framing(self.group.as_ref(), context);
+                self.paced.join(&accepted.proposal.offer, &framing, context)?;
             }
-            agreed.begin(link);
-            link.say(&Record::Ready { object: number });
+            accepted.begin(context);
+            context.send_record(&Record::Ready { object: number });
         }
         Ok(())
     }
 
-    /// The object before is complete, or another sender offers something else.
-    fn put_away(&mut self, now: Time) -> Result<(), String> {
-        let Some(mut agreed) = self.agreed.take() else { return Ok(()) };
-        let open = agreed.open;
-        if agreed.status() != Status::Whole && open {
-            self.agreed = Some(agreed);
+    /// The previous object is complete, or another sender offers something else.
+    fn finish_object(&mut self, now: Time) -> Result<(), String> {
+        let Some(mut accepted) = self.accepted.take() else { return Ok(()) };
+        let open = accepted.open;
+        if accepted.status() != Status::Whole && open {
+            self.accepted = Some(accepted);
             return Err("something else is offered before the last object is complete".to_owned());
         }
-        self.moved_before += agreed.moved().unwrap_or(0);
-        agreed.end(now);
+        self.moved_before += accepted.moved().unwrap_or(0);
+        accepted.end(now);
         Ok(())
     }
 
-    fn choose(&mut self, proposal: &Proposal) -> Result<Incoming, String> {
+    fn open_store(&mut self, proposal: &Proposal) -> Result<Incoming, String> {
         let (entry, transport) = find(&proposal.offer.scheme)?;
-        (entry.resolve)(&proposal.offer.params).map_err(crate::send::say)?;
+        (entry.resolve)(&proposal.offer.params).map_err(crate::send::parameter_error)?;
         let fits = |store: &Incoming| match store {
             Incoming::Paced(_) => transport == Transport::Paced,
             Incoming::Windowed(_) => transport == Transport::Windowed,
@@ -218,12 +218,12 @@ impl<'a> Receiving<'a> {
         }
         let store = (self.accept)(proposal)?;
         if transport != proposal.offer.transport || !fits(&store) {
-            return Err(format!("`{}` does not carry data so", entry.scheme.name));
+            return Err(format!("`{}` does not carry data of this kind", entry.scheme.name));
         }
         Ok(store)
     }
 
-    /// The sender says that its data come by a group.
+    /// The sender announces that its data are sent to a group.
     fn on_group_offer(
         &mut self,
         address: SocketAddr,
@@ -232,160 +232,168 @@ impl<'a> Receiving<'a> {
         now: Time,
     ) -> Result<(), (Reason, String)> {
         if !address.ip().is_multicast() {
-            return Err((Reason::Offer, format!("{address} is the address of no group")));
+            return Err((Reason::Offer, format!("{address} is not the address of a multicast group")));
         }
         self.group = Some((Reception::new(address, session, now), peer));
-        self.joins = Some(address);
+        self.group_to_join = Some(address);
         Ok(())
     }
 
-    /// Tells the sender where nothing of the group arrives for the silence, and gives up after the patience.
-    fn watch_group(&mut self, link: &mut Link<'_>) {
+    /// Informs the sender if no packet of the group arrives for the silence, and gives up after the patience.
+    fn watch_group(&mut self, context: &mut SessionContext<'_>) {
         let Some((group, _)) = &self.group else { return };
-        let deaf = group.deaf(link.now, self.limits.silence);
-        if deaf != self.deaf {
-            self.deaf = deaf;
-            link.say(&Record::Hears(!deaf));
+        let idle = group.is_idle(context.now, self.limits.silence);
+        if idle != self.group_idle {
+            self.group_idle = idle;
+            context.send_record(&Record::GroupReception(!idle));
         }
-        if group.deaf(link.now, self.limits.patience) {
-            self.failed.get_or_insert_with(|| group.complaint());
+        if group.is_idle(context.now, self.limits.patience) {
+            self.failed.get_or_insert_with(|| group.unreachable_message());
         }
     }
 
     /// Reads the stream of the object.
-    fn read(&mut self, link: &mut Link<'_>) {
-        let Some(Agreed { number, store: Incoming::Windowed(sink), incoming, open: true, .. }) =
-            &mut self.agreed
+    fn read(&mut self, context: &mut SessionContext<'_>) {
+        let Some(Accepted { number, store: Incoming::Windowed(sink), incoming, open: true, .. }) =
+            &mut self.accepted
         else {
             return;
         };
         if incoming.is_none() {
-            *incoming = ReceiveStream::accept(link.connection);
+            *incoming = ReceiveStream::accept(context.connection);
         }
         let Some(stream) = incoming else { return };
         let before = stream.taken();
-        let of_this = stream.read(*number, &mut **sink, link);
-        link.stats.content += stream.taken() - before;
-        if !of_this {
+        let matches = stream.read(*number, &mut **sink, context);
+        context.stats.content += stream.taken() - before;
+        if !matches {
             *incoming = None;
         }
     }
 
-    /// Says what the store has to say.
-    fn speak(&mut self, link: &mut Link<'_>) {
-        let Some(agreed) = self.agreed.as_mut().filter(|agreed| agreed.open) else { return };
+    /// Sends the messages of the store.
+    fn send_messages(&mut self, context: &mut SessionContext<'_>) {
+        let Some(accepted) = self.accepted.as_mut().filter(|accepted| accepted.open) else { return };
         for _ in 0..MESSAGES {
-            let length = agreed.speak(link.now, &mut self.room).min(MAX_MESSAGE_BYTES);
+            let length = accepted.next_message(context.now, &mut self.buffer).min(MAX_MESSAGE_BYTES);
             if length == 0 {
                 return;
             }
-            let (object, bytes) = (agreed.number, &self.room[..length]);
-            match agreed.store {
-                Incoming::Windowed(_) => link.say(&Record::Message { object, bytes: bytes.to_vec() }),
-                // it is repeated by itself
-                Incoming::Paced(_) => drop(link.send(&Datagram::Message { object, bytes })),
+            let (object, bytes) = (accepted.number, &self.buffer[..length]);
+            match accepted.store {
+                Incoming::Windowed(_) => {
+                    context.send_record(&Record::Message { object, bytes: bytes.to_vec() })
+                }
+                // the store repeats it
+                Incoming::Paced(_) => drop(context.send_datagram(&Datagram::Message { object, bytes })),
             }
         }
     }
 }
 
-impl Work for Receiving<'_> {
+impl Application for Receiving<'_> {
     const ROLE: Role = Role::Receiver;
 
-    fn sends(&self) -> Sends {
+    fn send_config(&self) -> SendConfig {
         let controller = Arc::new(quinn_proto::congestion::NewRenoConfig::default());
-        Sends { controller, payload: PAYLOAD, fixed: false }
+        SendConfig { controller, payload: PAYLOAD, fixed: false }
     }
 
-    fn open(&mut self, link: &mut Link<'_>) {
-        self.paced.open(link.stats);
-        (self.group, self.deaf) = (None, false);
-        if let Some(agreed) = &mut self.agreed {
-            (agreed.open, agreed.incoming) = (false, None);
+    fn open(&mut self, context: &mut SessionContext<'_>) {
+        self.paced.open(context.stats);
+        (self.group, self.group_idle) = (None, false);
+        if let Some(accepted) = &mut self.accepted {
+            (accepted.open, accepted.incoming) = (false, None);
         }
     }
 
-    fn on_record(&mut self, record: Record, link: &mut Link<'_>) -> Result<(), (Reason, String)> {
+    fn on_record(
+        &mut self,
+        record: Record,
+        context: &mut SessionContext<'_>,
+    ) -> Result<(), (Reason, String)> {
         match record {
             Record::Offer { object, more, folders, offer } => self
-                .on_offer(object, more, Proposal { folders, offer }, link)
+                .on_offer(object, more, Proposal { folders, offer }, context)
                 .map_err(|why| (Reason::Offer, why)),
             Record::First { object, seq } => {
-                if self.agreed.as_ref().is_some_and(|agreed| agreed.number == object) {
+                if self.accepted.as_ref().is_some_and(|accepted| accepted.number == object) {
                     self.paced.carry_from(seq);
                 }
                 Ok(())
             }
             Record::Group { address, session, peer } if self.group.is_none() => {
-                self.on_group_offer(address, session, peer, link.now)
+                self.on_group_offer(address, session, peer, context.now)
             }
             Record::Key { epoch, secret } if self.group.is_some() => {
                 if let Some((group, _)) = &mut self.group {
                     group.install(epoch, &secret);
-                    link.say(&Record::HasKey { epoch });
+                    context.send_record(&Record::HasKey { epoch });
                 }
                 Ok(())
             }
             _ => {
-                link.stats.discarded.misplaced += 1;
+                context.stats.discarded.misplaced += 1;
                 Ok(())
             }
         }
     }
 
-    fn on_datagram(&mut self, bytes: &[u8], ecn: Ecn, link: &mut Link<'_>) {
-        let taken = match (Datagram::read(bytes), &mut self.agreed) {
+    fn on_datagram(&mut self, bytes: &[u8], ecn: Ecn, context: &mut SessionContext<'_>) {
+        let valid = match (Datagram::read(bytes), &mut self.accepted) {
             (
                 Some(Datagram::Packet(Frame::Data(data))),
-                Some(Agreed { store: Incoming::Paced(sink), open: true, .. }),
+                Some(Accepted { store: Incoming::Paced(sink), open: true, .. }),
             ) if self.group.is_none() => {
-                let framing = Framing::unicast(link.outer_bytes());
-                self.paced.on_data(&data, bytes.len(), &framing, ecn, &mut **sink, link)
+                let framing = Framing::unicast(context.outer_bytes());
+                self.paced.on_data(&data, bytes.len(), &framing, ecn, &mut **sink, context)
             }
             _ => false,
         };
-        link.stats.discarded.misplaced += u64::from(!taken);
+        context.stats.discarded.misplaced += u64::from(!valid);
     }
 
-    fn joins(&mut self) -> Option<SocketAddr> {
-        self.joins.take()
+    fn group_to_join(&mut self) -> Option<SocketAddr> {
+        self.group_to_join.take()
     }
 
-    fn on_group(&mut self, bytes: &[u8], ecn: Ecn, link: &mut Link<'_>) {
-        let framing = framing(self.group.as_ref(), link);
+    fn on_group(&mut self, bytes: &[u8], ecn: Ecn, context: &mut SessionContext<'_>) {
+        let framing = framing(self.group.as_ref(), context);
         let Some((group, _)) = &mut self.group else {
-            link.stats.discarded.strangers += 1;
+            context.stats.discarded.strangers += 1;
             return;
         };
-        let Some(content) = group.open(bytes, link.now, link.stats) else { return };
-        let taken = match (Datagram::read(content), &mut self.agreed) {
+        let Some(content) = group.open(bytes, context.now, context.stats) else { return };
+        let valid = match (Datagram::read(content), &mut self.accepted) {
             // a keep-alive
             (None, _) if content.is_empty() => true,
             (
                 Some(Datagram::Packet(Frame::Data(data))),
-                Some(Agreed { store: Incoming::Paced(sink), open: true, .. }),
-            ) => self.paced.on_data(&data, content.len(), &framing, ecn, &mut **sink, link),
+                Some(Accepted { store: Incoming::Paced(sink), open: true, .. }),
+            ) => self.paced.on_data(&data, content.len(), &framing, ecn, &mut **sink, context),
             _ => false,
         };
-        link.stats.discarded.misplaced += u64::from(!taken);
+        context.stats.discarded.misplaced += u64::from(!valid);
     }
 
-    fn turn(&mut self, link: &mut Link<'_>) {
-        self.read(link);
-        self.paced.turn(link);
-        self.speak(link);
-        self.watch_group(link);
+    fn turn(&mut self, context: &mut SessionContext<'_>) {
+        self.read(context);
+        self.paced.turn(context);
+        self.send_messages(context);
+        self.watch_group(context);
     }
 
     fn wake(&self, now: Time) -> Time {
-        let Some(agreed) = self.agreed.as_ref().filter(|agreed| agreed.open) else { return Time::NEVER };
-        let full = agreed.incoming.as_ref().is_some_and(|incoming| incoming.full);
-        agreed.wake().min(self.paced.wake()).min(if full { now + AGAIN } else { Time::NEVER })
+        let Some(accepted) = self.accepted.as_ref().filter(|accepted| accepted.open) else {
+            return Time::NEVER;
+        };
+        let full = accepted.incoming.as_ref().is_some_and(|incoming| incoming.full);
+        accepted.wake().min(self.paced.wake()).min(if full { now + STORE_POLL_INTERVAL } else { Time::NEVER })
     }
 
     fn paced(&self) -> Option<u64> {
-        // nothing that leaves here leaves in batches
-        matches!(&self.agreed, Some(Agreed { store: Incoming::Paced(_), .. })).then_some(0)
+        // a receiver sends no batches
+        matches!(&self.accepted, Some(Accepted { store: Incoming::Paced(_), .. })).then_some(0)
     }
 
     fn on_mode(&mut self, mode: &str, now: Time) {
@@ -396,9 +404,9 @@ impl Work for Receiving<'_> {
         if let Some(why) = &self.failed {
             return Status::Failed(why.clone());
         }
-        match &self.agreed {
-            Some(agreed) => match agreed.status() {
-                Status::Whole if agreed.more => Status::Going,
+        match &self.accepted {
+            Some(accepted) => match accepted.status() {
+                Status::Whole if accepted.more => Status::Going,
                 status => status,
             },
             None => Status::Going,
@@ -410,17 +418,17 @@ impl Work for Receiving<'_> {
     }
 
     fn moved(&self) -> Option<u64> {
-        // the group has a limit of its own
-        if self.deaf {
+        // the group has its own timeout
+        if self.group_idle {
             return None;
         }
-        Some(self.moved_before + self.agreed.as_ref().map_or(Some(0), Agreed::moved)?)
+        Some(self.moved_before + self.accepted.as_ref().map_or(Some(0), Accepted::moved)?)
     }
 
     fn waits(&self) -> Waits {
-        match &self.agreed {
-            Some(agreed) if agreed.more && agreed.status() == Status::Whole => Waits::There,
-            Some(agreed) => match &agreed.store {
+        match &self.accepted {
+            Some(accepted) if accepted.more && accepted.status() == Status::Whole => Waits::There,
+            Some(accepted) => match &accepted.store {
                 Incoming::Paced(sink) => sink.waits(),
                 Incoming::Windowed(sink) => sink.waits(),
             },
@@ -428,27 +436,27 @@ impl Work for Receiving<'_> {
         }
     }
 
-    fn takes_others(&self) -> bool {
-        self.agreed.as_ref().is_none_or(Agreed::verifies)
+    fn accepts_other_peers(&self) -> bool {
+        self.accepted.as_ref().is_none_or(Accepted::verifies)
     }
 
-    fn forget(&mut self, now: Time) {
+    fn reset(&mut self, now: Time) {
         if self.moved() == Some(0)
-            && let Some(mut agreed) = self.agreed.take()
+            && let Some(mut accepted) = self.accepted.take()
         {
-            agreed.end(now);
+            accepted.end(now);
         }
     }
 
     fn close(&mut self, stats: &mut Stats, now: Time) {
         self.paced.retire(stats);
-        if let Some(agreed) = &mut self.agreed {
-            agreed.end(now);
+        if let Some(accepted) = &mut self.accepted {
+            accepted.end(now);
         }
     }
 
     fn show(&self, progress: &Progress) {
-        progress.deaf.store(self.deaf, Ordering::Relaxed);
+        progress.group_unreachable.store(self.group_idle, Ordering::Relaxed);
         if self.paced().is_some() {
             self.paced.show(progress);
         }

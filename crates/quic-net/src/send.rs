@@ -1,4 +1,4 @@
-//! The sending end: offers objects one after the other, and sends each when the receiver is ready for it.
+//! The sender: offers objects one after the other, and sends each when the receiver is ready for it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,25 +13,25 @@ use transfer::{Outgoing, Status, Waits};
 use units::{Duration, Rate, Time};
 use wire::stream::{ABOUT, Offer, Reason, Role, Transport};
 
+use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
-use crate::lane::Link;
 use crate::paced::{PacedSender, Unlimited};
-use crate::session::{Work, run};
+use crate::session::{Application, run};
 use crate::settings::{Object, Objects, Settings};
 use crate::stream::SendStream;
-use crate::transport::{OUTER, Sends};
+use crate::transport::{OUTER, SendConfig};
 
 /// The receiver's number, by which payloads and schemes identify it.
 pub(crate) const RECEIVER: EndpointId = EndpointId(1);
 /// Interval at which sources without data, and the list of objects, are polled.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Smallest and largest packet of a scheme: what QUIC carries on every path [RFC9000 §14], and a UDP datagram.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+/// Minimum and maximum packet of a scheme: what every path of QUIC carries [RFC9000 §14], and a jumbo frame of Ethernet.
 const PACKETS: std::ops::RangeInclusive<u16> = 1248..=9000;
 
 /// Sends objects with `scheme` to one receiver, and returns at the end.
 ///
-/// A window scheme is the congestion controller of the connection, and its objects are sent on streams. A scheme that paces, with feedback of its
-/// receiver, sends in DATAGRAM frames.
+/// A window scheme is the congestion controller of the connection, and its objects are sent on streams. A paced scheme with receiver feedback sends
+/// DATAGRAM frames.
 ///
 /// Errors are the outcome's end: [`End::Failed`] if there is no such scheme, QUIC cannot carry its data, or a size is out of range.
 pub fn send(
@@ -49,7 +49,7 @@ pub fn send(
     }
 }
 
-/// Whether [`send`] can send with this scheme, and how it carries data.
+/// How [`send`] carries data with this scheme.
 ///
 /// # Errors
 ///
@@ -63,24 +63,24 @@ type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 /// How the scheme carries data, and the congestion controller of its connection.
 fn checked(scheme: &Scheme, seed: u64) -> Result<(Transport, Factory), String> {
     let (entry, transport) = find(&scheme.name)?;
-    (entry.resolve)(&scheme.params).map_err(say)?;
+    (entry.resolve)(&scheme.params).map_err(parameter_error)?;
     if !PACKETS.contains(&scheme.packet) {
         let (min, max) = (PACKETS.start(), PACKETS.end());
         return Err(format!("packets of {} bytes: QUIC carries {min} to {max}, with headers", scheme.packet));
     }
     let controller = match transport {
         Transport::Paced => Arc::new(Unlimited) as Factory,
-        Transport::Windowed => {
-            thalweg_quic::by_name(&scheme.name, &scheme.params, seed).map_err(say)?.ok_or_else(|| {
-                let there = thalweg_quic::NAMES.join(", ");
-                format!("`{}` is no congestion controller of QUIC; there are {there}", scheme.name)
-            })?
-        }
+        Transport::Windowed => thalweg_quic::by_name(&scheme.name, &scheme.params, seed)
+            .map_err(parameter_error)?
+            .ok_or_else(|| {
+                let names = thalweg_quic::NAMES.join(", ");
+                format!("`{}` is not a congestion controller of QUIC; use one of {names}", scheme.name)
+            })?,
     };
     Ok((transport, controller))
 }
 
-/// The work of a sender.
+/// The application of a sender.
 pub(crate) struct Sending {
     scheme: Scheme,
     transport: Transport,
@@ -90,10 +90,10 @@ pub(crate) struct Sending {
     /// The object that is offered or sent, and its number.
     current: Option<Current>,
     number: u32,
-    /// Nothing follows it.
+    /// No object follows it.
     last: bool,
     failed: Option<String>,
-    /// What receivers had taken of the objects before, by [`Outgoing`]'s measure.
+    /// Data of earlier objects that receivers had accepted, by the measure of [`Outgoing`].
     moved_before: u64,
 }
 
@@ -101,22 +101,22 @@ pub(crate) struct Sending {
 struct Current {
     folders: Vec<String>,
     offer: Offer,
-    cargo: Outgoing,
+    outgoing: Outgoing,
     more: bool,
-    /// The way it is sent, once the receiver is ready for it on the present connection.
-    outgoing: Option<SendStream>,
+    /// Its stream, once the receiver is ready for it on the present connection.
+    stream: Option<SendStream>,
 }
 
-/// What the receiver has taken, by the payload's own measure.
-fn moved(cargo: &Outgoing) -> Option<u64> {
-    match cargo {
+/// Data that the receiver has accepted, by the payload's own measure.
+fn moved(outgoing: &Outgoing) -> Option<u64> {
+    match outgoing {
         Outgoing::Paced(payload) => payload.moved(),
         Outgoing::Windowed(source) => source.moved(),
     }
 }
 
-fn status(cargo: &Outgoing) -> Status {
-    match cargo {
+fn status(outgoing: &Outgoing) -> Status {
+    match outgoing {
         Outgoing::Paced(payload) => payload.status(),
         Outgoing::Windowed(source) => source.status(),
     }
@@ -132,7 +132,7 @@ pub fn transport_of(name: &str) -> Result<Transport, String> {
 }
 
 /// A message for users about a parameter.
-pub(crate) fn say(error: ParamError) -> String {
+pub(crate) fn parameter_error(error: ParamError) -> String {
     format!("{}: {}", error.name, error.message)
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn find(name: &str) -> Result<(Entry, Transport), String> {
     match entry.build {
         Build::Stream { .. } => Ok((entry, Transport::Paced)),
         Build::Control(_) => Ok((entry, Transport::Windowed)),
-        Build::Forwarder => Err(format!("`{name}` has no part at the ends of a network")),
+        Build::Forwarder => Err(format!("`{name}` has no sender and receiver, but routers only")),
     }
 }
 
@@ -164,25 +164,25 @@ impl Sending {
         })
     }
 
-    /// Takes the next object, when the one before is complete, and offers it.
-    fn advance(&mut self, link: &mut Link<'_>) {
+    /// Offers the next object when the previous one is complete.
+    fn advance(&mut self, context: &mut SessionContext<'_>) {
         if let Some(current) = &mut self.current {
-            if self.last || status(&current.cargo) != Status::Whole {
+            if self.last || status(&current.outgoing) != Status::Whole {
                 return;
             }
-            if let Some(outgoing) = &mut current.outgoing {
-                outgoing.finish(link);
+            if let Some(stream) = &mut current.stream {
+                stream.finish(context);
             }
-            self.paced.put_away();
-            self.moved_before += moved(&current.cargo).unwrap_or(0);
+            self.paced.finish_object();
+            self.moved_before += moved(&current.outgoing).unwrap_or(0);
             self.number += 1;
             self.current = None;
         }
         match self.objects.try_recv() {
-            Ok(Ok(object)) => match self.take(object) {
+            Ok(Ok(object)) => match self.prepare(object) {
                 Ok(current) => {
                     self.last = !current.more;
-                    current.offer(self.number, link);
+                    current.offer(self.number, context);
                     self.current = Some(current);
                 }
                 Err(why) => self.failed = Some(why),
@@ -196,12 +196,12 @@ impl Sending {
     }
 
     /// Sends what is due of the present object.
-    fn send(&mut self, link: &mut Link<'_>) {
+    fn send(&mut self, context: &mut SessionContext<'_>) {
         let Some(current) = &mut self.current else { return };
-        match (&mut current.outgoing, &mut current.cargo) {
-            (Some(outgoing), Outgoing::Windowed(source)) => outgoing.write(&mut **source, link),
+        match (&mut current.stream, &mut current.outgoing) {
+            (Some(stream), Outgoing::Windowed(source)) => stream.write(&mut **source, context),
             (_, Outgoing::Paced(payload)) => {
-                if let Err(why) = self.paced.turn(self.number, &current.offer, &mut **payload, link) {
+                if let Err(why) = self.paced.turn(self.number, &current.offer, &mut **payload, context) {
                     self.failed.get_or_insert(why);
                 }
             }
@@ -209,8 +209,8 @@ impl Sending {
         }
     }
 
-    fn take(&self, object: Object) -> Result<Current, String> {
-        let (fits, size) = match &object.cargo {
+    fn prepare(&self, object: Object) -> Result<Current, String> {
+        let (fits, size) = match &object.outgoing {
             Outgoing::Paced(_) => (self.transport == Transport::Paced, None),
             Outgoing::Windowed(source) => (self.transport == Transport::Windowed, source.end()),
         };
@@ -220,105 +220,116 @@ impl Sending {
         let Scheme { name, params, packet, ecn, .. } = self.scheme.clone();
         let offer =
             Offer { scheme: name, params, transport: self.transport, packet, ecn, size, about: object.about };
-        let Object { folders, cargo, more, .. } = object;
-        Ok(Current { folders, offer, cargo, more, outgoing: None })
+        let Object { folders, outgoing, more, .. } = object;
+        Ok(Current { folders, offer, outgoing, more, stream: None })
     }
 }
 
 impl Current {
-    fn offer(&self, object: u32, link: &mut Link<'_>) {
+    fn offer(&self, object: u32, context: &mut SessionContext<'_>) {
         let Self { folders, offer, more, .. } = self;
-        link.say(&Record::Offer { object, more: *more, folders: folders.clone(), offer: offer.clone() });
+        context.send_record(&Record::Offer {
+            object,
+            more: *more,
+            folders: folders.clone(),
+            offer: offer.clone(),
+        });
     }
 
     /// The receiver is ready for it.
-    fn begin(&mut self, object: u32, paced: &mut PacedSender, link: &mut Link<'_>) {
-        let binding = link.binding();
-        match &mut self.cargo {
+    fn start(&mut self, object: u32, paced: &mut PacedSender, context: &mut SessionContext<'_>) {
+        let binding = context.binding();
+        match &mut self.outgoing {
             Outgoing::Paced(payload) => {
                 payload.bind(RECEIVER, &binding);
                 payload.on_join(RECEIVER);
-                paced.join(object, link);
+                paced.join(object, context);
             }
             Outgoing::Windowed(source) => {
                 source.bind(RECEIVER, &binding);
                 source.on_join(RECEIVER);
-                self.outgoing = Some(SendStream::new(object));
+                self.stream = Some(SendStream::new(object));
             }
         }
     }
 
     fn on_message(&mut self, bytes: &[u8], now: Time) {
-        match &mut self.cargo {
+        match &mut self.outgoing {
             Outgoing::Paced(payload) => payload.on_message(RECEIVER, now, bytes),
             Outgoing::Windowed(source) => source.on_message(RECEIVER, now, bytes),
         }
     }
 }
 
-impl Work for Sending {
+impl Application for Sending {
     const ROLE: Role = Role::Sender;
 
-    fn sends(&self) -> Sends {
+    fn send_config(&self) -> SendConfig {
         // the maximum over either version of IP
         let payload = self.scheme.packet - OUTER[0];
         let fixed = self.transport == Transport::Paced;
-        Sends { controller: Arc::clone(&self.controller), payload, fixed }
+        SendConfig { controller: Arc::clone(&self.controller), payload, fixed }
     }
 
-    fn open(&mut self, link: &mut Link<'_>) {
-        self.paced.open(link.stats);
+    fn open(&mut self, context: &mut SessionContext<'_>) {
+        self.paced.open(context.stats);
         if let Some(current) = &mut self.current {
-            current.outgoing = None;
-            current.offer(self.number, link);
+            current.stream = None;
+            current.offer(self.number, context);
         }
     }
 
-    fn on_record(&mut self, record: Record, link: &mut Link<'_>) -> Result<(), (Reason, String)> {
+    fn on_record(
+        &mut self,
+        record: Record,
+        context: &mut SessionContext<'_>,
+    ) -> Result<(), (Reason, String)> {
         let number = self.number;
         match (record, &mut self.current) {
             (Record::Ready { object }, Some(current))
-                if object == number && current.outgoing.is_none() && !self.paced.carries() =>
+                if object == number && current.stream.is_none() && !self.paced.carries() =>
             {
-                current.begin(number, &mut self.paced, link);
+                current.start(number, &mut self.paced, context);
             }
             (Record::Message { object, bytes }, Some(current)) if object == number => {
-                current.on_message(&bytes, link.now);
+                current.on_message(&bytes, context.now);
             }
-            // of an object before
+            // of an earlier object
             (Record::Ready { .. } | Record::Message { .. }, _) => {}
-            _ => link.stats.discarded.misplaced += 1,
+            _ => context.stats.discarded.misplaced += 1,
         }
         Ok(())
     }
 
-    fn on_datagram(&mut self, bytes: &[u8], ecn: Ecn, link: &mut Link<'_>) {
-        // what was due before comes first: a machine that is shown the present has missed its deadlines
-        self.send(link);
+    fn on_datagram(&mut self, bytes: &[u8], ecn: Ecn, context: &mut SessionContext<'_>) {
+        // deadlines before the arrival come first, because the state machine's time cannot go back
+        self.send(context);
         let valid = match (Datagram::read(bytes), &mut self.current) {
-            (Some(Datagram::Packet(frame)), _) => self.paced.on_feedback(&frame, bytes.len(), ecn, link),
+            (Some(Datagram::Packet(frame)), _) => self.paced.on_feedback(&frame, bytes.len(), ecn, context),
             (Some(Datagram::Message { object, bytes }), Some(current)) if object == self.number => {
-                current.on_message(bytes, link.now);
+                current.on_message(bytes, context.now);
                 true
             }
-            // of an object before
+            // of an earlier object
             (Some(Datagram::Message { .. }), _) => true,
             (None, _) => false,
         };
-        link.stats.discarded.misplaced += u64::from(!valid);
+        context.stats.discarded.misplaced += u64::from(!valid);
     }
 
-    fn turn(&mut self, link: &mut Link<'_>) {
-        self.advance(link);
-        self.send(link);
+    fn turn(&mut self, context: &mut SessionContext<'_>) {
+        self.advance(context);
+        self.send(context);
     }
 
     fn wake(&self, now: Time) -> Time {
         match &self.current {
-            Some(current) if current.outgoing.as_ref().is_some_and(SendStream::is_blocked) => Time::NEVER,
-            Some(current) if status(&current.cargo) == Status::Whole && self.last => Time::NEVER,
-            Some(Current { cargo: Outgoing::Paced(_), .. }) if self.paced.carries() => self.paced.wake(now),
-            _ => now + LOOK_EVERY,
+            Some(current) if current.stream.as_ref().is_some_and(SendStream::is_blocked) => Time::NEVER,
+            Some(current) if status(&current.outgoing) == Status::Whole && self.last => Time::NEVER,
+            Some(Current { outgoing: Outgoing::Paced(_), .. }) if self.paced.carries() => {
+                self.paced.wake(now)
+            }
+            _ => now + POLL_INTERVAL,
         }
     }
 
@@ -333,7 +344,7 @@ impl Work for Sending {
     fn status(&self) -> Status {
         match (&self.failed, &self.current) {
             (Some(why), _) => Status::Failed(why.clone()),
-            (None, Some(current)) => match status(&current.cargo) {
+            (None, Some(current)) => match status(&current.outgoing) {
                 Status::Whole if !self.last => Status::Going,
                 status => status,
             },
@@ -342,7 +353,7 @@ impl Work for Sending {
     }
 
     fn reason(&self) -> Reason {
-        match self.current.as_ref().map(|current| &current.cargo) {
+        match self.current.as_ref().map(|current| &current.outgoing) {
             Some(Outgoing::Paced(payload)) => payload.reason(),
             Some(Outgoing::Windowed(source)) => source.reason(),
             None => Reason::Storage,
@@ -350,18 +361,20 @@ impl Work for Sending {
     }
 
     fn moved(&self) -> Option<u64> {
-        Some(self.moved_before + self.current.as_ref().map_or(Some(0), |current| moved(&current.cargo))?)
+        Some(self.moved_before + self.current.as_ref().map_or(Some(0), |current| moved(&current.outgoing))?)
     }
 
     fn waits(&self) -> Waits {
         match &self.current {
             // the next object is being read
             None => Waits::Here,
-            Some(Current { cargo: Outgoing::Paced(_), .. }) if self.paced.measures() => Waits::Here,
-            Some(Current { cargo: Outgoing::Paced(payload), .. }) if self.paced.carries() => payload.waits(),
-            Some(current) if current.outgoing.is_none() => Waits::Nobody,
-            Some(Current { cargo: Outgoing::Paced(payload), .. }) => payload.waits(),
-            Some(Current { cargo: Outgoing::Windowed(source), .. }) => source.waits(),
+            Some(Current { outgoing: Outgoing::Paced(_), .. }) if self.paced.measures() => Waits::Here,
+            Some(Current { outgoing: Outgoing::Paced(payload), .. }) if self.paced.carries() => {
+                payload.waits()
+            }
+            Some(current) if current.stream.is_none() => Waits::Nobody,
+            Some(Current { outgoing: Outgoing::Paced(payload), .. }) => payload.waits(),
+            Some(Current { outgoing: Outgoing::Windowed(source), .. }) => source.waits(),
         }
     }
 
@@ -370,7 +383,7 @@ impl Work for Sending {
     }
 
     fn show(&self, progress: &Progress) {
-        let limit = match self.current.as_ref().map(|current| &current.cargo) {
+        let limit = match self.current.as_ref().map(|current| &current.outgoing) {
             Some(Outgoing::Paced(payload)) => payload.limit(),
             Some(Outgoing::Windowed(source)) => source.limit(),
             None => Rate::UNLIMITED,

@@ -1,4 +1,5 @@
-//! A session between two ends over QUIC: who calls, who is served, keep-alive and patience, close, and the event loop. [`Work`] handles the data.
+//! A session between two ends over QUIC: connection attempts, admission of peers, keep-alives, timeouts, close, and the event loop. An [`Application`]
+//! handles the data.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,12 +15,12 @@ use units::{Duration, Time};
 use wire::stream::{Reason, Role};
 
 use crate::certificate::NAME;
+use crate::connection::{ConnectionState, Pool, SessionContext};
 use crate::frames::{Record, VERSION};
 use crate::host::{Host, Hosted, Protocol, drive};
-use crate::lane::{Lane, Link, Pool};
 use crate::settings::Settings;
 use crate::tls::Pins;
-use crate::transport::{Sends, listener, transport};
+use crate::transport::{SendConfig, server_config, transport};
 
 mod ends;
 
@@ -27,53 +28,54 @@ pub use ends::{code, reason};
 
 /// Interval at which progress is published and requests of other threads are read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How long an end waits for the other to close, and for its own closing period.
-const GOODBYE: Duration = Duration::from_secs(1);
-/// Time until a call that is not answered is repeated as a new one; it doubles this many times. quinn's own repetitions soon become rare, and the other
-/// end may start to listen at any time.
-const CALL_AGAIN: Duration = Duration::from_secs(1);
+/// How long an end waits for its peer to close, and for its own closing period.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time until an attempt without an answer is followed by a new connection; it doubles up to `MAX_DOUBLINGS` times. quinn's own retransmissions soon
+/// become rare, and the peer may start to listen at any time.
+const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_DOUBLINGS: u32 = 2;
-/// Connections at a listener that have not said hello, or were not taken.
-const LANES: usize = 16;
+/// Maximum number of connections at a server, except that of the session.
+const MAX_CONNECTIONS: usize = 16;
 
-/// The role of an end: sending or receiving.
-pub(crate) trait Work {
+/// What runs in a session: a sender or a receiver.
+pub(crate) trait Application {
     /// Which of the two.
     const ROLE: Role;
 
-    /// How its packets are sent.
-    fn sends(&self) -> Sends;
+    /// How packets are sent.
+    fn send_config(&self) -> SendConfig;
 
     /// A session opens, possibly again after a connection was lost.
-    fn open(&mut self, link: &mut Link<'_>);
+    fn open(&mut self, context: &mut SessionContext<'_>);
 
-    /// Handles a record of the other end.
+    /// Handles a record of the peer.
     ///
     /// # Errors
     ///
-    /// A reason for the other end, and a message for users at this end.
-    fn on_record(&mut self, record: Record, link: &mut Link<'_>) -> Result<(), (Reason, String)>;
+    /// A reason for the peer, and a message for users at this end.
+    fn on_record(&mut self, record: Record, context: &mut SessionContext<'_>)
+    -> Result<(), (Reason, String)>;
 
     /// Handles the content of a DATAGRAM frame.
-    fn on_datagram(&mut self, bytes: &[u8], ecn: Ecn, link: &mut Link<'_>);
+    fn on_datagram(&mut self, bytes: &[u8], ecn: Ecn, context: &mut SessionContext<'_>);
 
-    /// A multicast group that this end is to join, once.
-    fn joins(&mut self) -> Option<SocketAddr> {
+    /// A multicast group to join. It is returned once.
+    fn group_to_join(&mut self) -> Option<SocketAddr> {
         None
     }
 
     /// Handles a datagram of the group.
-    fn on_group(&mut self, _bytes: &[u8], _ecn: Ecn, link: &mut Link<'_>) {
-        link.stats.discarded.strangers += 1;
+    fn on_group(&mut self, _bytes: &[u8], _ecn: Ecn, context: &mut SessionContext<'_>) {
+        context.stats.discarded.strangers += 1;
     }
 
     /// Handles what is due.
-    fn turn(&mut self, link: &mut Link<'_>);
+    fn turn(&mut self, context: &mut SessionContext<'_>);
 
     /// The next deadline.
     fn wake(&self, now: Time) -> Time;
 
-    /// Data packets sent, where the work and not QUIC decides when they leave.
+    /// Data packets sent, where the application and not QUIC decides when they leave.
     fn paced(&self) -> Option<u64>;
 
     /// The scheme changes to this mode.
@@ -82,7 +84,7 @@ pub(crate) trait Work {
     /// The state of all objects.
     fn status(&self) -> Status;
 
-    /// The reason for the other end if the transfer failed.
+    /// The reason for the peer if the transfer failed.
     fn reason(&self) -> Reason {
         Reason::Storage
     }
@@ -90,16 +92,16 @@ pub(crate) trait Work {
     /// An increasing measure of delivered data; `None` if patience does not apply.
     fn moved(&self) -> Option<u64>;
 
-    /// Who causes the present time without data.
+    /// Which end causes the present time without data.
     fn waits(&self) -> Waits;
 
-    /// Whether another end may continue after the first one was lost.
-    fn takes_others(&self) -> bool {
+    /// Whether another peer may continue after the first one was lost.
+    fn accepts_other_peers(&self) -> bool {
         true
     }
 
-    /// The session ended without a result: another end may offer something else.
-    fn forget(&mut self, _now: Time) {}
+    /// The session ended without a result: another peer may offer something else.
+    fn reset(&mut self, _now: Time) {}
 
     /// The session has ended permanently.
     fn close(&mut self, stats: &mut Stats, now: Time);
@@ -109,54 +111,54 @@ pub(crate) trait Work {
 }
 
 /// Runs a session until it is over.
-pub(crate) fn run<P: Platform, W: Work>(
+pub(crate) fn run<P: Platform, A: Application>(
     settings: &Settings,
-    work: W,
+    application: A,
     platform: &mut P,
     control: &Control,
 ) -> Outcome {
     let now = platform.now();
-    let mut caller = [0; 32];
-    platform.fill_random(&mut caller);
-    let caller = settings.caller.unwrap_or(caller);
-    let transport = Arc::new(transport(&settings.limits, &work.sends()));
-    let (mut calls, mut server) = (None, None);
+    let mut client_secret = [0; 32];
+    platform.fill_random(&mut client_secret);
+    let client_secret = settings.client_secret.unwrap_or(client_secret);
+    let transport = Arc::new(transport(&settings.limits, &application.send_config()));
+    let (mut client, mut server) = (None, None);
     let pins = match settings.handshake {
         Handshake::Connect(to) => {
             let (crypto, pins) = settings.credentials.client();
-            calls = Some(Calls { to, crypto, transport, next_at: now, unanswered: 0 });
+            client = Some(Client { to, crypto, transport, next_at: now, attempts: 0 });
             pins
         }
         Handshake::Listen => {
             let (crypto, pins) = settings.credentials.server();
-            server = Some(listener(crypto, transport, platform));
+            server = Some(server_config(crypto, transport, platform));
             pins
         }
     };
     let mut host = Host::new(platform, server);
     let mut session = Session {
         limits: settings.limits,
-        trusted: calls.is_some() || settings.credentials.authenticate(),
+        trusted: client.is_some() || settings.credentials.authenticate(),
         own: settings.credentials.fingerprints(),
-        work,
+        application,
         control,
         pins,
-        calls,
-        caller,
-        lanes: Vec::new(),
+        client,
+        client_secret,
+        connections: Vec::new(),
         active: None,
         pool: Pool::default(),
         stats: Stats::default(),
-        heard_at: now,
-        began_at: now,
+        received_at: now,
+        started_at: now,
         poll_at: now,
         patience: Patience::new(now),
-        asked: 0,
+        mode_changes: 0,
         mode: None,
         silent: false,
         whole_at: Time::NEVER,
-        done: None,
-        seen: (None, [0; 2]),
+        done_until: None,
+        counted: (None, [0; 2]),
         outer_bytes: 0,
         closing: None,
     };
@@ -166,92 +168,98 @@ pub(crate) fn run<P: Platform, W: Work>(
     Outcome { end, stats: session.stats }
 }
 
-/// An end that calls.
-struct Calls {
+/// The connection attempts of a client.
+struct Client {
     to: SocketAddr,
     crypto: Arc<QuicClientConfig>,
     transport: Arc<TransportConfig>,
-    /// When it may call again.
+    /// Time of the next attempt.
     next_at: Time,
-    /// Calls that were not answered.
-    unanswered: u32,
+    /// Attempts since the last session.
+    attempts: u32,
 }
 
-pub(crate) struct Session<'a, W> {
+pub(crate) struct Session<'a, A> {
     limits: Limits,
-    /// The other end is authenticated, or this end chose whom to call.
+    /// The peer is authenticated, or this end chose its address.
     trusted: bool,
-    /// Fingerprints of this end when it calls, and when it listens.
+    /// Fingerprints of this end as a client and as a server.
     own: (crate::Fingerprint, crate::Fingerprint),
-    work: W,
+    application: A,
     control: &'a Control,
     pins: Arc<Pins>,
-    calls: Option<Calls>,
-    /// At an end that calls its own secret; at one that listens that of whom it serves.
-    caller: [u8; 32],
-    lanes: Vec<Lane>,
+    client: Option<Client>,
+    /// The secret of the client: of this end, or at a server that of the client that it serves.
+    client_secret: [u8; 32],
+    connections: Vec<ConnectionState>,
     /// The connection of the session.
     active: Option<ConnectionHandle>,
     pool: Pool,
     stats: Stats,
-    /// When something last came from the other end of the session.
-    heard_at: Time,
-    began_at: Time,
+    /// When a datagram last arrived from the peer.
+    received_at: Time,
+    started_at: Time,
     poll_at: Time,
     patience: Patience,
-    /// Changes of mode that were asked for here and taken.
-    asked: u32,
-    /// The mode that was asked for last, here or at the other end.
+    /// Number of local changes of mode that were handled.
+    mode_changes: u32,
+    /// The last mode that was requested, at this end or by the peer.
     mode: Option<String>,
     silent: bool,
-    /// A receiver has had everything since.
+    /// Since when a receiver has everything.
     whole_at: Time,
-    /// The sender has said that all is done, and waits for the other end to close until then.
-    done: Option<Time>,
-    /// Packets lost and congestion events, as the connection last counted them.
-    seen: (Option<ConnectionHandle>, [u64; 2]),
+    /// The sender has reported that it is done, and waits until this time for its peer to close.
+    done_until: Option<Time>,
+    /// Packets lost and congestion events of the connection, as last read.
+    counted: (Option<ConnectionHandle>, [u64; 2]),
     /// Bytes of the headers of IP and UDP.
     outer_bytes: u64,
-    /// It is to end so, at this instant at the latest.
+    /// How it ends, and when at the latest.
     closing: Option<(End, Time)>,
 }
 
-impl<W: Work> Protocol for Session<'_, W> {
+impl<A: Application> Protocol for Session<'_, A> {
     fn on_packet(&mut self, id: ConnectionHandle, connection: &mut Connection, ecn: Ecn, now: Time) {
-        let Self { lanes, work, pool, stats, .. } = self;
-        let Some(lane) = lanes.iter_mut().find(|lane| lane.id == id && lane.lost.is_none()) else { return };
-        lane.heard_at = now;
+        let Self { connections, application, pool, stats, .. } = self;
+        let Some(state) = connections.iter_mut().find(|state| state.id == id && state.lost.is_none()) else {
+            return;
+        };
+        state.received_at = now;
         if self.active != Some(id) || self.closing.is_some() {
             return;
         }
-        self.heard_at = now;
+        self.received_at = now;
         while let Some(bytes) = connection.datagrams().recv() {
-            let mut link = Link { connection, control: &mut lane.control, pool, stats, now };
-            work.on_datagram(&bytes, ecn, &mut link);
+            let mut context = SessionContext { connection, control: &mut state.control, pool, stats, now };
+            application.on_datagram(&bytes, ecn, &mut context);
         }
     }
 
-    fn member(&self) -> Option<ConnectionHandle> {
+    fn group_connection(&self) -> Option<ConnectionHandle> {
         self.active
     }
 
     fn on_group(&mut self, connection: &mut Connection, bytes: &[u8], ecn: Ecn, now: Time) {
-        let Self { lanes, work, pool, stats, active, .. } = self;
-        let found = lanes.iter_mut().find(|lane| Some(lane.id) == *active);
-        let Some(lane) = found.filter(|_| self.closing.is_none()) else { return };
-        work.on_group(bytes, ecn, &mut Link { connection, control: &mut lane.control, pool, stats, now });
+        let Self { connections, application, pool, stats, active, .. } = self;
+        let serving = connections.iter_mut().find(|state| Some(state.id) == *active);
+        let Some(state) = serving.filter(|_| self.closing.is_none()) else { return };
+        application.on_group(
+            bytes,
+            ecn,
+            &mut SessionContext { connection, control: &mut state.control, pool, stats, now },
+        );
     }
 
     fn on_event(&mut self, id: ConnectionHandle, connection: &mut Connection, event: Event, now: Time) {
-        let found = self.lanes.iter().position(|lane| lane.id == id && lane.lost.is_none());
-        let lane = match (found, &event) {
-            (Some(at), _) => &mut self.lanes[at],
+        let known = self.connections.iter().position(|state| state.id == id && state.lost.is_none());
+        let state = match (known, &event) {
+            (Some(at), _) => &mut self.connections[at],
             (None, Event::Connected) if connection.side().is_server() => {
-                self.lanes.push(Lane::new(id, now));
-                self.lanes.last_mut().expect("one was pushed")
+                self.connections.push(ConnectionState::new(id, now));
+                self.connections.last_mut().expect("one was pushed")
             }
             (None, Event::ConnectionLost { .. }) => {
-                // a caller that is not accepted, or gave up
+                // a client that was not accepted, or gave up
                 self.stats.discarded.forged += 1;
                 return;
             }
@@ -259,19 +267,23 @@ impl<W: Work> Protocol for Session<'_, W> {
         };
         match event {
             Event::Connected => {
-                lane.connected = true;
+                state.connected = true;
                 if connection.side().is_client() {
-                    lane.control.say(&Record::Hello { version: VERSION, role: W::ROLE, caller: self.caller });
+                    state.control.send_record(&Record::Hello {
+                        version: VERSION,
+                        role: A::ROLE,
+                        client_secret: self.client_secret,
+                    });
                 }
             }
-            Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => lane.control.open(connection),
-            Event::ConnectionLost { reason } => lane.lost = Some(reason),
+            Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => state.control.open(connection),
+            Event::ConnectionLost { reason } => state.lost = Some(reason),
             _ => {}
         }
     }
 }
 
-impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
+impl<P: Platform, A: Application> Hosted<P> for Session<'_, A> {
     fn turn(&mut self, host: &mut Host<P>, now: Time) -> Option<End> {
         if let Some((end, until)) = &self.closing {
             return (host.count() == 0 || now >= *until).then(|| end.clone());
@@ -279,25 +291,25 @@ impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
         if now >= self.poll_at {
             self.poll(host, now);
         }
-        let mut lanes = std::mem::take(&mut self.lanes);
-        for lane in &mut lanes {
-            self.read(lane, host, now);
+        let mut connections = std::mem::take(&mut self.connections);
+        for state in &mut connections {
+            self.read(state, host, now);
         }
-        lanes.retain_mut(|lane| match lane.lost.take() {
+        connections.retain_mut(|state| match state.lost.take() {
             Some(reason) => {
-                self.on_lost(lane, reason, now);
+                self.on_lost(state, reason, now);
                 false
             }
             None => true,
         });
-        lanes.append(&mut self.lanes);
-        self.lanes = lanes;
+        connections.append(&mut self.connections);
+        self.connections = connections;
         self.drop_idle(host, now);
         if self.closing.is_none() {
             self.watch(host, now);
         }
         if self.closing.is_none() && !self.is_suspended() {
-            self.with_link(host, now, |work, link| work.turn(link));
+            self.with_context(host, now, |application, context| application.turn(context));
         }
         None
     }
@@ -307,53 +319,53 @@ impl<P: Platform, W: Work> Hosted<P> for Session<'_, W> {
         if let Some((_, until)) = &self.closing {
             return *until;
         }
-        if let Some(calls) = self.calls.as_ref().filter(|_| self.active.is_none()) {
-            wake = wake.min(calls.next_at.max(now));
+        if let Some(client) = self.client.as_ref().filter(|_| self.active.is_none()) {
+            wake = wake.min(client.next_at.max(now));
         }
-        let works = self.active.is_some() && !self.is_suspended();
-        if works { wake.min(self.work.wake(now)) } else { wake }
+        let runs = self.active.is_some() && !self.is_suspended();
+        if runs { wake.min(self.application.wake(now)) } else { wake }
     }
 
     fn paced(&self) -> Option<u64> {
-        self.work.paced()
+        self.application.paced()
     }
 }
 
-impl<W: Work> Session<'_, W> {
-    /// A sender sends nothing while nothing comes from the receiver: its effect on the network is unknown.
+impl<A: Application> Session<'_, A> {
+    /// A sender pauses while no datagram of its receiver arrives, because its effect on the network is unknown.
     fn is_suspended(&self) -> bool {
-        self.silent && W::ROLE == Role::Sender
+        self.silent && A::ROLE == Role::Sender
     }
 
-    /// Calls `act` with the work and the connection of the session, if there is one.
-    fn with_link<P: Platform>(
+    /// Calls `act` with the application and the connection of the session, if there is one.
+    fn with_context<P: Platform>(
         &mut self,
         host: &mut Host<P>,
         now: Time,
-        act: impl FnOnce(&mut W, &mut Link<'_>),
+        act: impl FnOnce(&mut A, &mut SessionContext<'_>),
     ) {
-        let Self { lanes, work, pool, stats, .. } = self;
+        let Self { connections, application, pool, stats, .. } = self;
         let Some(id) = self.active else { return };
-        let (Some(lane), Some(connection)) =
-            (lanes.iter_mut().find(|lane| lane.id == id), host.connection(id))
+        let (Some(state), Some(connection)) =
+            (connections.iter_mut().find(|state| state.id == id), host.connection(id))
         else {
             return;
         };
         if connection.is_closed() {
             return;
         }
-        act(work, &mut Link { connection, control: &mut lane.control, pool, stats, now });
-        lane.control.exchange(connection);
+        act(application, &mut SessionContext { connection, control: &mut state.control, pool, stats, now });
+        state.control.exchange(connection);
     }
 
-    /// Publishes progress, and reads what other threads ask for.
+    /// Publishes progress, and reads the requests of other threads.
     fn poll<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         self.poll_at = now + POLL_INTERVAL;
         self.show(host);
-        if let Some(mode) = self.control.mode(&mut self.asked) {
-            self.work.on_mode(&mode, now);
+        if let Some(mode) = self.control.mode(&mut self.mode_changes) {
+            self.application.on_mode(&mode, now);
             self.control.progress.set_mode(&mode);
-            self.with_link(host, now, |_, link| link.say(&Record::Mode(mode.clone())));
+            self.with_context(host, now, |_, context| context.send_record(&Record::Mode(mode.clone())));
             self.mode = Some(mode);
         }
         if self.control.stopped() {
@@ -361,45 +373,50 @@ impl<W: Work> Session<'_, W> {
         }
     }
 
-    // ---- what comes
+    // ---- received records
 
     /// Reads the control stream of a connection.
-    fn read<P: Platform>(&mut self, lane: &mut Lane, host: &mut Host<P>, now: Time) {
-        let Some(connection) = host.connection(lane.id) else {
-            lane.lost.get_or_insert(quinn_proto::ConnectionError::TimedOut);
+    fn read<P: Platform>(&mut self, state: &mut ConnectionState, host: &mut Host<P>, now: Time) {
+        let Some(connection) = host.connection(state.id) else {
+            state.lost.get_or_insert(quinn_proto::ConnectionError::TimedOut);
             return;
         };
-        if !lane.connected || connection.is_closed() {
+        if !state.connected || connection.is_closed() {
             return;
         }
-        lane.control.exchange(connection);
+        state.control.exchange(connection);
         loop {
-            let record = match lane.control.next_record() {
+            let record = match state.control.next_record() {
                 Ok(Some(record)) => record,
                 Ok(None) => return,
                 Err(_) => {
                     self.stats.discarded.malformed += 1;
-                    return host.close(lane.id, ends::code(Reason::Mismatch), "not a record of Thalweg", now);
+                    return host.close(
+                        state.id,
+                        ends::code(Reason::Mismatch),
+                        "not a record of Thalweg",
+                        now,
+                    );
                 }
             };
-            let served = self.active == Some(lane.id);
+            let served = self.active == Some(state.id);
             match record {
-                Record::Hello { version, role, caller } if !lane.greeted => {
-                    lane.greeted = true;
-                    lane.caller = caller;
-                    self.on_hello(lane, version, role, host, now);
+                Record::Hello { version, role, client_secret } if !state.hello_received => {
+                    state.hello_received = true;
+                    state.client_secret = client_secret;
+                    self.on_hello(state, version, role, host, now);
                 }
                 Record::Mode(mode) if served => {
-                    self.work.on_mode(&mode, now);
+                    self.application.on_mode(&mode, now);
                     self.control.progress.set_mode(&mode);
                     self.mode = Some(mode);
                 }
-                Record::Done if served && W::ROLE == Role::Receiver => {
-                    if self.work.status() == Status::Whole {
+                Record::Done if served && A::ROLE == Role::Receiver => {
+                    if self.application.status() == Status::Whole {
                         self.end(host, End::Complete, Reason::Complete, "", now);
                     }
                 }
-                record if served && self.closing.is_none() => self.on_record(lane, record, host, now),
+                record if served && self.closing.is_none() => self.on_record(state, record, host, now),
                 _ => self.stats.discarded.misplaced += 1,
             }
             if self.closing.is_some() {
@@ -408,15 +425,21 @@ impl<W: Work> Session<'_, W> {
         }
     }
 
-    fn on_record<P: Platform>(&mut self, lane: &mut Lane, record: Record, host: &mut Host<P>, now: Time) {
-        let Some(connection) = host.connection(lane.id) else { return };
-        let Self { work, pool, stats, .. } = self;
-        let mut link = Link { connection, control: &mut lane.control, pool, stats, now };
-        if let Err((reason, why)) = work.on_record(record, &mut link) {
-            lane.control.exchange(connection);
+    fn on_record<P: Platform>(
+        &mut self,
+        state: &mut ConnectionState,
+        record: Record,
+        host: &mut Host<P>,
+        now: Time,
+    ) {
+        let Some(connection) = host.connection(state.id) else { return };
+        let Self { application, pool, stats, .. } = self;
+        let mut context = SessionContext { connection, control: &mut state.control, pool, stats, now };
+        if let Err((reason, why)) = application.on_record(record, &mut context) {
+            state.control.exchange(connection);
             return self.end(host, End::Failed(why.clone()), reason, &why, now);
         }
-        if let Some(group) = self.work.joins()
+        if let Some(group) = self.application.group_to_join()
             && let Err(error) = host.platform.join(group)
         {
             let why = format!("the group {group} cannot be joined: {error}");
@@ -424,103 +447,110 @@ impl<W: Work> Session<'_, W> {
         }
     }
 
-    /// The other end of a connection says hello: it is served, or it is told why not.
+    /// The hello of a peer: a session opens, or the connection is closed with the reason.
     fn on_hello<P: Platform>(
         &mut self,
-        lane: &mut Lane,
+        state: &mut ConnectionState,
         version: u8,
         role: Role,
         host: &mut Host<P>,
         now: Time,
     ) {
         let refused = if version != VERSION {
-            Some((Reason::Mismatch, format!("version {VERSION} is spoken here, not {version}")))
-        } else if role == W::ROLE {
+            Some((Reason::Mismatch, format!("version {version} is not supported, but {VERSION}")))
+        } else if role == A::ROLE {
             Some((Reason::Mismatch, String::new()))
-        } else if self.is_taken(&lane.caller) {
+        } else if self.is_busy(&state.client_secret) {
             Some((Reason::Busy, String::new()))
         } else {
             None
         };
         if let Some((reason, why)) = refused {
-            return host.close(lane.id, ends::code(reason), &why, now);
+            return host.close(state.id, ends::code(reason), &why, now);
         }
-        let same = self.calls.is_some() || self.caller == lane.caller;
-        if self.calls.is_none() {
-            lane.control.say(&Record::Hello { version: VERSION, role: W::ROLE, caller: [0; 32] });
-            if self.caller != lane.caller && self.stats.sessions > 0 && self.work.moved() == Some(0) {
-                self.work.forget(now);
+        let same = self.client.is_some() || self.client_secret == state.client_secret;
+        if self.client.is_none() {
+            state.control.send_record(&Record::Hello {
+                version: VERSION,
+                role: A::ROLE,
+                client_secret: [0; 32],
+            });
+            if self.client_secret != state.client_secret
+                && self.stats.sessions > 0
+                && self.application.moved() == Some(0)
+            {
+                self.application.reset(now);
             }
-            self.caller = lane.caller;
+            self.client_secret = state.client_secret;
         }
-        if let Some(before) = self.active.replace(lane.id).filter(|before| *before != lane.id) {
+        if let Some(before) = self.active.replace(state.id).filter(|before| *before != state.id) {
             let code = if same { ends::REPLACED } else { ends::code(Reason::Stopped) };
-            host.close(before, code, "another connection takes its place", now);
+            host.close(before, code, "replaced by another connection", now);
         }
-        self.enter(lane, host, now);
+        self.open_session(state, host, now);
     }
 
-    /// Whether another caller is served that is not to be given up for this one.
-    fn is_taken(&self, caller: &[u8; 32]) -> bool {
-        if self.calls.is_some() || self.stats.sessions == 0 || self.caller == *caller {
+    /// Whether another client is being served and is not replaced by this one.
+    fn is_busy(&self, client_secret: &[u8; 32]) -> bool {
+        if self.client.is_some() || self.stats.sessions == 0 || self.client_secret == *client_secret {
             return false;
         }
-        let quiet = !self.trusted && self.work.moved() == Some(0) && self.patience.lasts() >= QUIET;
+        let quiet = !self.trusted && self.application.moved() == Some(0) && self.patience.lasts() >= QUIET;
         let lost = self.active.is_none() || self.silent;
-        !(quiet || (lost && self.work.takes_others()))
+        !(quiet || (lost && self.application.accepts_other_peers()))
     }
 
     /// A session opens on this connection.
-    fn enter<P: Platform>(&mut self, lane: &mut Lane, host: &mut Host<P>, now: Time) {
+    fn open_session<P: Platform>(&mut self, state: &mut ConnectionState, host: &mut Host<P>, now: Time) {
         self.stats.sessions += 1;
         self.stats.opened_at = self.stats.opened_at.min(now);
-        (self.heard_at, self.silent, self.whole_at, self.done) = (now, false, Time::NEVER, None);
-        if let Some(calls) = &mut self.calls {
-            calls.unanswered = 0;
+        (self.received_at, self.silent, self.whole_at, self.done_until) = (now, false, Time::NEVER, None);
+        if let Some(client) = &mut self.client {
+            client.attempts = 0;
         }
         self.patience = Patience::new(now);
         self.control.progress.peers.store(1, Ordering::Relaxed);
         self.control.progress.enter(Phase::Open);
-        let Some(connection) = host.connection(lane.id) else { return };
-        let Self { work, pool, stats, mode, .. } = self;
+        let Some(connection) = host.connection(state.id) else { return };
+        let Self { application, pool, stats, mode, .. } = self;
         if let Some(mode) = mode {
-            work.on_mode(mode, now);
-            lane.control.say(&Record::Mode(mode.clone()));
+            application.on_mode(mode, now);
+            state.control.send_record(&Record::Mode(mode.clone()));
         }
-        work.open(&mut Link { connection, control: &mut lane.control, pool, stats, now });
+        application.open(&mut SessionContext { connection, control: &mut state.control, pool, stats, now });
     }
 
-    /// Calls the other end, in place of a call that was not answered.
-    fn call<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
-        let Some(calls) = self.calls.as_mut().filter(|calls| now >= calls.next_at) else { return };
+    /// Connects to the server, in place of an attempt without an answer.
+    fn connect<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
+        let Some(client) = self.client.as_mut().filter(|client| now >= client.next_at) else { return };
         let active = self.active;
-        self.lanes.retain(|lane| {
-            let stays = active == Some(lane.id) || lane.connected;
-            if !stays {
-                host.close(lane.id, ends::code(Reason::Stopped), "", now);
+        self.connections.retain(|state| {
+            let keep = active == Some(state.id) || state.connected;
+            if !keep {
+                host.close(state.id, ends::code(Reason::Stopped), "", now);
             }
-            stays
+            keep
         });
-        calls.next_at = now + CALL_AGAIN * (1 << calls.unanswered.min(MAX_DOUBLINGS));
-        calls.unanswered += 1;
-        let mut config = ClientConfig::new(Arc::clone(&calls.crypto) as _);
-        config.transport_config(Arc::clone(&calls.transport));
-        match host.connect(config, calls.to, NAME, now) {
-            Ok(id) => self.lanes.push(Lane::new(id, now)),
+        client.next_at = now + RECONNECT_INTERVAL * (1 << client.attempts.min(MAX_DOUBLINGS));
+        client.attempts += 1;
+        let mut config = ClientConfig::new(Arc::clone(&client.crypto) as _);
+        config.transport_config(Arc::clone(&client.transport));
+        match host.connect(config, client.to, NAME, now) {
+            Ok(id) => self.connections.push(ConnectionState::new(id, now)),
             Err(error) => {
-                self.closing = Some((End::Failed(format!("{}: {error}", calls.to)), now));
+                self.closing = Some((End::Failed(format!("{}: {error}", client.to)), now));
             }
         }
     }
 
-    /// Closes connections that say nothing, and of too many those that came first.
+    /// Closes connections without a hello, and the oldest of too many.
     fn drop_idle<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
-        let mut spare = self.lanes.len().saturating_sub(LANES);
-        for lane in &self.lanes {
-            let idle = !lane.greeted && now >= lane.began_at + self.limits.patience;
-            if self.active != Some(lane.id) && (idle || spare > 0) {
+        let mut spare = self.connections.len().saturating_sub(MAX_CONNECTIONS);
+        for state in &self.connections {
+            let idle = !state.hello_received && now >= state.started_at + self.limits.patience;
+            if self.active != Some(state.id) && (idle || spare > 0) {
                 spare = spare.saturating_sub(1);
-                host.close(lane.id, ends::code(Reason::Quiet), "", now);
+                host.close(state.id, ends::code(Reason::Quiet), "", now);
             }
         }
     }

@@ -10,25 +10,25 @@ use wire::stream::Offer;
 
 use crate::Credentials;
 
-/// Settings of both kinds of ends.
+/// Settings of senders and receivers.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How the ends find each other. Either may call.
+    /// Whether this end connects or listens. Either end may connect.
     pub handshake: Handshake,
-    /// What this end shows, and whom it accepts.
+    /// The identity of this end, and the peers that it accepts.
     pub credentials: Credentials,
     /// Timeouts and sizes.
     pub limits: Limits,
-    /// A secret by which a listener recognises this end when it calls again after a restart. Random if `None`.
-    pub caller: Option<[u8; 32]>,
+    /// A secret by which a server recognises this client when it reconnects after a restart. Random if `None`.
+    pub client_secret: Option<[u8; 32]>,
 }
 
-/// How the ends of a session find each other. Either may call.
+/// Which end of a session opens the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
-    /// This end calls the other, which listens at this address.
+    /// This end is the client and connects to this address.
     Connect(SocketAddr),
-    /// This end listens, and serves the first who calls.
+    /// This end is the server and accepts the first client.
     Listen,
 }
 
@@ -37,16 +37,16 @@ pub enum Handshake {
 pub struct Limits {
     /// Time without a datagram after which an end sends a keep-alive.
     pub keep_alive: Duration,
-    /// Time without a datagram from the other end after which a session is suspended: its sender sends nothing, and its caller calls again.
+    /// Time without a datagram from the other end after which a session is suspended: its sender pauses, and its client reconnects.
     /// A sender to a group is suspended when all receivers have been silent for three times as long.
     pub silence: Duration,
-    /// Time without a datagram from the other end after which the session fails; also the maximum time of a call.
+    /// Time without a datagram from the other end after which the session fails; also the maximum time of connection attempts.
     pub patience: Duration,
-    /// How long a listener waits for the first caller.
+    /// How long a server waits for the first client.
     pub waits: Duration,
-    /// How long a receiver that has everything stays, so that its last messages can be retransmitted.
+    /// How long a complete receiver keeps its session open, so that its last messages can be retransmitted.
     pub linger: Duration,
-    /// Receive window of a windowed flow in bytes, which is the maximum that it may have to hold.
+    /// Receive window of a windowed flow in bytes, which is the maximum that an end may have to store.
     pub window: u32,
 }
 
@@ -90,7 +90,7 @@ pub struct Object {
     /// The folders above it at the receiver, from the outermost; none for a single file.
     pub folders: Vec<String>,
     /// Its content, for the scheme's transport.
-    pub cargo: Outgoing,
+    pub outgoing: Outgoing,
     /// For the receiving application: the manifest. At most [`wire::stream::ABOUT`] bytes.
     pub about: Vec<u8>,
     /// Whether another object follows.
@@ -100,12 +100,12 @@ pub struct Object {
 /// The objects of a sender, in order. An error is a message for users that ends the session.
 pub type Objects = Receiver<Result<Object, String>>;
 
-/// Objects that are all there.
+/// A queue with all of these objects.
 pub fn objects(all: Vec<Object>) -> Objects {
-    let (give, take) = std::sync::mpsc::channel();
-    // the other half is in this function
-    all.into_iter().for_each(|object| drop(give.send(Ok(object))));
-    take
+    let (sender, receiver) = std::sync::mpsc::channel();
+    // sending cannot fail, because the receiver still exists
+    all.into_iter().for_each(|object| drop(sender.send(Ok(object))));
+    receiver
 }
 
 /// What a sender proposes.

@@ -5,9 +5,9 @@ use quinn_proto::{Connection, Dir, StreamId};
 
 use transfer::{ByteSink, ByteSource};
 
-use crate::lane::Link;
+use crate::connection::SessionContext;
 
-/// Bytes that are read from a source at once.
+/// Maximum bytes per read from a source.
 const PIECE: usize = 1 << 16;
 /// Bytes that are written or read in one turn.
 const TURN: u64 = 4 << 20;
@@ -16,12 +16,12 @@ const TURN: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct SendStream {
     head: [u8; 4],
-    /// Bytes of the head that quinn has taken.
+    /// Bytes of the head that quinn has accepted.
     headed: usize,
     id: Option<StreamId>,
-    /// Read from the source, and not yet taken by quinn.
+    /// Read from the source, and not yet accepted by quinn.
     waiting: Bytes,
-    /// Bytes of the source that quinn has taken.
+    /// Bytes of the source that quinn has accepted.
     written: u64,
     blocked: bool,
 }
@@ -32,48 +32,50 @@ impl SendStream {
         Self { head, headed: 0, id: None, waiting: Bytes::new(), written: 0, blocked: false }
     }
 
-    /// Whether quinn takes no more until something arrives.
+    /// Whether flow control or the send buffer blocks the stream until a packet arrives.
     pub(crate) const fn is_blocked(&self) -> bool {
         self.blocked
     }
 
-    /// Gives quinn what the source has and quinn takes.
-    pub(crate) fn write(&mut self, source: &mut dyn ByteSource, link: &mut Link<'_>) {
+    /// Writes to the stream what the source has and quinn accepts.
+    pub(crate) fn write(&mut self, source: &mut dyn ByteSource, context: &mut SessionContext<'_>) {
         self.blocked = true;
-        let Some(id) = self.stream(link.connection) else { return };
+        let Some(id) = self.stream(context.connection) else { return };
         while self.headed < self.head.len() {
-            let Ok(taken) = link.connection.send_stream(id).write(&self.head[self.headed..]) else { return };
+            let Ok(taken) = context.connection.send_stream(id).write(&self.head[self.headed..]) else {
+                return;
+            };
             self.headed += taken;
         }
         let until = self.written + TURN;
         while self.written < until {
-            if self.waiting.is_empty() && !self.read(source, link) {
+            if self.waiting.is_empty() && !self.read(source, context) {
                 self.blocked = false;
                 return;
             }
             let pieces = std::slice::from_mut(&mut self.waiting);
-            let Ok(taken) = link.connection.send_stream(id).write_chunks(pieces) else { return };
+            let Ok(taken) = context.connection.send_stream(id).write_chunks(pieces) else { return };
             if taken.chunks > 0 {
                 self.waiting = Bytes::new();
             }
             self.written += taken.bytes as u64;
-            link.stats.content += taken.bytes as u64;
+            context.stats.content += taken.bytes as u64;
             source.on_acknowledged(self.written);
         }
         self.blocked = false;
     }
 
-    /// Reads the next piece of the source. Returns false if there is none.
-    fn read(&mut self, source: &mut dyn ByteSource, link: &mut Link<'_>) -> bool {
-        let ready = source.ready(link.now).saturating_sub(self.written);
+    /// Reads the next bytes of the source. Returns false if there are none.
+    fn read(&mut self, source: &mut dyn ByteSource, context: &mut SessionContext<'_>) -> bool {
+        let ready = source.ready(context.now).saturating_sub(self.written);
         let length = usize::try_from(ready).map_or(PIECE, |ready| ready.min(PIECE));
         if length == 0 {
             return false;
         }
-        let room = link.pool.room(length);
-        room.resize(length, 0);
-        source.read(self.written, room);
-        self.waiting = link.pool.take();
+        let buffer = context.pool.buffer(length);
+        buffer.resize(length, 0);
+        source.read(self.written, buffer);
+        self.waiting = context.pool.take();
         true
     }
 
@@ -84,11 +86,11 @@ impl SendStream {
         self.id
     }
 
-    /// Nothing follows.
-    pub(crate) fn finish(&mut self, link: &mut Link<'_>) {
+    /// Finishes the stream.
+    pub(crate) fn finish(&mut self, context: &mut SessionContext<'_>) {
         if let Some(id) = self.id.take() {
             // only a stream that the other end stopped cannot be finished
-            let _ = link.connection.send_stream(id).finish();
+            let _ = context.connection.send_stream(id).finish();
         }
     }
 }
@@ -98,11 +100,11 @@ impl SendStream {
 pub(crate) struct ReceiveStream {
     id: StreamId,
     head: Vec<u8>,
-    /// Read from quinn, and not yet taken by the sink.
+    /// Read from quinn, and not yet accepted by the sink.
     waiting: Bytes,
-    /// Bytes that the sink has taken.
+    /// Bytes that the sink has accepted.
     taken: u64,
-    /// The sink takes no more at present.
+    /// The sink accepts no more at present.
     pub(crate) full: bool,
 }
 
@@ -113,10 +115,15 @@ impl ReceiveStream {
         Some(Self { id, head: Vec::new(), waiting: Bytes::new(), taken: 0, full: false })
     }
 
-    /// Gives the sink what has arrived of this object. A stream of another object is told to stop. Returns false if it is not this object's.
-    pub(crate) fn read(&mut self, object: u32, sink: &mut dyn ByteSink, link: &mut Link<'_>) -> bool {
-        self.full = !self.give(sink, link);
-        let mut stream = link.connection.recv_stream(self.id);
+    /// Passes what has arrived of this object to the sink. Returns false for the stream of another object, which is stopped (STOP_SENDING).
+    pub(crate) fn read(
+        &mut self,
+        object: u32,
+        sink: &mut dyn ByteSink,
+        context: &mut SessionContext<'_>,
+    ) -> bool {
+        self.full = !self.flush(sink, context);
+        let mut stream = context.connection.recv_stream(self.id);
         let Ok(mut chunks) = stream.read(true) else { return true };
         let mut wrong = false;
         let until = self.taken + TURN;
@@ -129,21 +136,21 @@ impl ReceiveStream {
                 continue;
             }
             self.waiting = chunk.bytes;
-            self.full = !Self::store(&mut self.waiting, &mut self.taken, sink, link.now);
+            self.full = !Self::store(&mut self.waiting, &mut self.taken, sink, context.now);
         }
         // the connection transmits after this anyway
         let _ = chunks.finalize();
         if wrong {
-            let _ = link.connection.recv_stream(self.id).stop(0u32.into());
+            let _ = context.connection.recv_stream(self.id).stop(0u32.into());
         }
         !wrong
     }
 
-    fn give(&mut self, sink: &mut dyn ByteSink, link: &Link<'_>) -> bool {
-        Self::store(&mut self.waiting, &mut self.taken, sink, link.now)
+    fn flush(&mut self, sink: &mut dyn ByteSink, context: &SessionContext<'_>) -> bool {
+        Self::store(&mut self.waiting, &mut self.taken, sink, context.now)
     }
 
-    /// Gives the sink what waits. Returns false if it does not take it now.
+    /// Passes waiting bytes to the sink. Returns false if it does not accept them now.
     fn store(waiting: &mut Bytes, taken: &mut u64, sink: &mut dyn ByteSink, now: units::Time) -> bool {
         if waiting.is_empty() {
             return true;
@@ -157,7 +164,7 @@ impl ReceiveStream {
         true
     }
 
-    /// Bytes that the sink has taken.
+    /// Bytes that the sink has accepted.
     pub(crate) const fn taken(&self) -> u64 {
         self.taken
     }

@@ -1,4 +1,4 @@
-//! TLS 1.3 by rustls and *ring* (RFC 8446, RFC 9001): both ends show a certificate, and each pins that of the other.
+//! TLS 1.3 by rustls and *ring* (RFC 8446, RFC 9001): both ends present a certificate, and each pins that of its peer.
 //!
 //! If the environment variable `SSLKEYLOGFILE` names a file, the secrets of each connection are appended to it, so that Wireshark can decrypt a capture.
 
@@ -18,12 +18,12 @@ use crate::identity::{Fingerprint, Identity, IdentityError, derived};
 /// The application protocol (ALPN, RFC 7301).
 pub const ALPN: &[u8] = b"thalweg/1";
 
-/// What an end shows, and whom it accepts.
+/// The identity of an end, and the peers that it accepts.
 #[derive(Clone, Debug)]
 pub struct Credentials {
     client: Identity,
     server: Identity,
-    /// Accepted clients and servers; `None` for anybody.
+    /// Accepted clients and servers; `None` for any.
     clients: Option<Vec<Fingerprint>>,
     servers: Option<Vec<Fingerprint>>,
     alpn: &'static [u8],
@@ -47,13 +47,13 @@ impl Credentials {
         Ok(Self { client, server, clients, servers, alpn: ALPN })
     }
 
-    /// Anybody: encryption without authentication of the other end. `seed` is random.
+    /// Accepts any peer: encryption without authentication. `seed` is random.
     pub fn insecure(seed: [u8; 32]) -> Self {
-        Self::anybody(Identity::from_seed(seed))
+        Self::unauthenticated(Identity::from_seed(seed))
     }
 
-    /// Anybody, where this end has an identity that the other can pin.
-    pub fn anybody(own: Identity) -> Self {
+    /// Accepts any peer; this end has an identity that its peer can pin.
+    pub fn unauthenticated(own: Identity) -> Self {
         Self { client: own.clone(), server: own, clients: None, servers: None, alpn: ALPN }
     }
 
@@ -62,27 +62,27 @@ impl Credentials {
         Self { alpn, ..self }
     }
 
-    /// Whether the other end is authenticated.
+    /// Whether the peer is authenticated.
     pub fn authenticate(&self) -> bool {
         self.clients.is_some()
     }
 
-    /// The fingerprint that this end shows when it calls, and when it listens.
+    /// The fingerprints that this end presents as a client and as a server.
     pub fn fingerprints(&self) -> (Fingerprint, Fingerprint) {
         (self.client.fingerprint(), self.server.fingerprint())
     }
 
-    /// The configuration of an end that calls, for a program that drives quinn itself.
+    /// The configuration of a client, for a program that drives quinn itself.
     pub fn client_crypto(&self) -> Arc<QuicClientConfig> {
         self.client().0
     }
 
-    /// The configuration of an end that listens, for a program that drives quinn itself.
+    /// The configuration of a server, for a program that drives quinn itself.
     pub fn server_crypto(&self) -> Arc<QuicServerConfig> {
         self.server().0
     }
 
-    /// The configuration of an end that calls, and its record of a rejected certificate.
+    /// The configuration of a client, and its record of a rejected certificate.
     pub fn client(&self) -> (Arc<QuicClientConfig>, Arc<Pins>) {
         let pins = Arc::new(Pins::new(self.servers.clone()));
         let config = rustls::ClientConfig::builder_with_provider(Arc::clone(&pins.provider))
@@ -100,7 +100,7 @@ impl Credentials {
         (Arc::new(config), pins)
     }
 
-    /// The configuration of an end that listens, and its record of a rejected certificate.
+    /// The configuration of a server, and its record of a rejected certificate.
     pub fn server(&self) -> (Arc<QuicServerConfig>, Arc<Pins>) {
         let pins = Arc::new(Pins::new(self.clients.clone()));
         let config = rustls::ServerConfig::builder_with_provider(Arc::clone(&pins.provider))
@@ -137,13 +137,13 @@ impl Pins {
     }
 
     /// A message for users, if a certificate was rejected.
-    pub fn complaint(&self) -> Option<String> {
+    pub fn rejection(&self) -> Option<String> {
         let found = (*self.rejected.lock().unwrap_or_else(PoisonError::into_inner))?;
         let expected: Vec<String> = self.accepted.iter().flatten().map(Fingerprint::to_string).collect();
         Some(format!(
-            "the other end is not the expected one: expected {}, found {found}. Compare this with what the other end prints when it starts; with a \
-             pre-shared key, give both ends the same one",
-            if expected.is_empty() { "nobody".to_owned() } else { expected.join(" or ") }
+            "the other end is not the expected one: expected {}, found {found}. Compare this with the fingerprint that the other end prints when it \
+             starts; with a pre-shared key, use the same key at both ends",
+            if expected.is_empty() { "none".to_owned() } else { expected.join(" or ") }
         ))
     }
 

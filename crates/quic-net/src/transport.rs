@@ -16,37 +16,36 @@ use crate::settings::Settings;
 pub const OUTER: [u16; 2] = [28, 48];
 /// Bytes that a sender keeps until they are acknowledged.
 const SEND_WINDOW: u64 = 16 << 20;
-/// Bytes of DATAGRAM frames that may wait at an end.
-const DATAGRAMS: usize = 4 << 20;
-/// Streams of one direction that the other end may have open: the control stream; the object that is sent, and those before it that have not been
-/// read to their end.
+/// Maximum bytes of DATAGRAM frames in a send or receive buffer.
+const DATAGRAM_BUFFER: usize = 4 << 20;
+/// Unidirectional streams that the peer may have open: that of the present object, and those of earlier objects that have not been read to their end.
 const STREAMS: u32 = 4;
-/// The smallest payload of a UDP datagram that every path carries [RFC9000 §14].
-const SMALLEST: u16 = 1200;
+/// Payload of a UDP datagram that every path of QUIC carries [RFC9000 §14].
+const MIN_PAYLOAD: u16 = 1200;
 
-/// Bytes of records or of DATAGRAM frames of one receiver of a group that its sender keeps.
-const CONTROL: u32 = 1 << 16;
+/// Bytes that a group's sender buffers per receiver: of its control stream, and of DATAGRAM frames.
+const GROUP_BUFFER: u32 = 1 << 16;
 
-/// How packets of an end are sent.
+/// How an endpoint send_config packets.
 #[derive(Clone)]
-pub(crate) struct Sends {
+pub(crate) struct SendConfig {
     /// The congestion controller.
     pub(crate) controller: Arc<dyn ControllerFactory + Send + Sync>,
     /// Maximum payload of a UDP datagram.
     pub(crate) payload: u16,
-    /// Packets have this size from the beginning, because a scheme counts on it.
+    /// The initial MTU is `payload`, because the scheme needs packets of one size.
     pub(crate) fixed: bool,
 }
 
-/// The transport parameters and settings of an end.
-pub(crate) fn transport(limits: &Limits, sends: &Sends) -> TransportConfig {
+/// The transport parameters and settings of an endpoint.
+pub(crate) fn transport(limits: &Limits, send_config: &SendConfig) -> TransportConfig {
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(limits.window);
     let mut discovery = MtuDiscoveryConfig::default();
-    discovery.upper_bound(sends.payload.max(SMALLEST));
+    discovery.upper_bound(send_config.payload.max(MIN_PAYLOAD));
     let idle = limits.patience.as_nanos() / 1_000_000;
     config
-        .congestion_controller_factory(Arc::clone(&sends.controller))
+        .congestion_controller_factory(Arc::clone(&send_config.controller))
         .max_concurrent_bidi_streams(1u32.into())
         .max_concurrent_uni_streams(STREAMS.into())
         .stream_receive_window(window)
@@ -55,16 +54,16 @@ pub(crate) fn transport(limits: &Limits, sends: &Sends) -> TransportConfig {
         .keep_alive_interval(Some(span(limits.keep_alive).max(StdDuration::from_millis(1))))
         .max_idle_timeout(VarInt::from_u64(idle.max(1)).ok().map(IdleTimeout::from))
         .mtu_discovery_config(Some(discovery))
-        .datagram_receive_buffer_size(Some(DATAGRAMS))
-        .datagram_send_buffer_size(DATAGRAMS);
-    if sends.fixed {
-        config.initial_mtu(sends.payload);
+        .datagram_receive_buffer_size(Some(DATAGRAM_BUFFER))
+        .datagram_send_buffer_size(DATAGRAM_BUFFER);
+    if send_config.fixed {
+        config.initial_mtu(send_config.payload);
     }
     config
 }
 
-/// The configuration of an end that listens.
-pub fn listener(
+/// The configuration of a server.
+pub fn server_config(
     crypto: Arc<QuicServerConfig>,
     transport: Arc<TransportConfig>,
     platform: &mut impl Platform,
@@ -77,17 +76,18 @@ pub fn listener(
     config
 }
 
-/// The configuration of the sender of a multicast group, whom its receivers call. They keep their connections alive, and have a control stream and
-/// DATAGRAM frames only.
-pub fn group_listener(settings: &Settings, platform: &mut impl Platform) -> ServerConfig {
+/// The server configuration of the sender of a multicast group, to which its receivers connect. The receivers send the keep-alives, and use a control
+/// stream and DATAGRAM frames only.
+pub fn group_server_config(settings: &Settings, platform: &mut impl Platform) -> ServerConfig {
     let controller = Arc::new(quinn_proto::congestion::NewRenoConfig::default());
-    let mut config = transport(&settings.limits, &Sends { controller, payload: SMALLEST, fixed: false });
+    let mut config =
+        transport(&settings.limits, &SendConfig { controller, payload: MIN_PAYLOAD, fixed: false });
     config
         .keep_alive_interval(None)
         .max_concurrent_uni_streams(0u32.into())
-        .stream_receive_window(CONTROL.into())
-        .receive_window((2 * CONTROL).into())
-        .datagram_receive_buffer_size(Some(CONTROL as usize))
-        .datagram_send_buffer_size(CONTROL as usize);
-    listener(settings.credentials.server().0, Arc::new(config), platform)
+        .stream_receive_window(GROUP_BUFFER.into())
+        .receive_window((2 * GROUP_BUFFER).into())
+        .datagram_receive_buffer_size(Some(GROUP_BUFFER as usize))
+        .datagram_send_buffer_size(GROUP_BUFFER as usize);
+    server_config(settings.credentials.server().0, Arc::new(config), platform)
 }

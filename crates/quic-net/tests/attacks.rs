@@ -1,4 +1,4 @@
-//! Attacks by other hosts: observers that inject datagrams, impostors at either end, callers that hold a listener.
+//! Attacks by other hosts: observers that inject datagrams, impostors at either end, clients that block a server.
 
 mod common;
 
@@ -29,10 +29,10 @@ fn open() -> Credentials {
     Credentials::insecure([1; 32])
 }
 
-/// An observer sees every datagram and sends what it likes, from its own address and in the name of either end: old datagrams, changed ones, those of
-/// one end to itself, noise. The transfer is not affected.
+/// An observer sees every datagram and injects others, from its own address and those of both ends: old datagrams, changed ones, reflected ones, noise.
+/// The transfer is not affected.
 #[test]
-fn what_an_observer_injects_changes_nothing() {
+fn injected_datagrams_change_nothing() {
     for scheme in ["cubic", "cvihis"] {
         let folder = Folder::new("observer");
         folder.file("film.bin", &content(300_000));
@@ -60,9 +60,9 @@ fn what_an_observer_injects_changes_nothing() {
             ]);
             arrivals
         });
-        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
-        let receiver = receive_into(there, open(), folder.path("in"));
-        let sender = send_files(here, b, open(), scheme, vec![folder.path("film.bin")]);
+        let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let receiver = receive_into(receiver_host, open(), folder.path("in"));
+        let sender = send_files(sender_host, b, open(), scheme, vec![folder.path("film.bin")]);
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
         assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
@@ -70,12 +70,12 @@ fn what_an_observer_injects_changes_nothing() {
     }
 }
 
-/// Says that it has everything, which it cannot prove.
+/// Reports that it has everything, without a proof.
 struct Liar;
 
 impl Liar {
     fn lie(message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        // a report: everything is here, with an invented proof
+        // a report of completion, with an invented proof
         message[..42].fill(0x66);
         (message[0], message[1]) = (1, 1);
         42
@@ -105,7 +105,7 @@ impl ByteSink for Liar {
     }
 }
 
-/// A receiver that lies, and gives up after a while.
+/// A receiver with false reports, which gives up after a while.
 fn liar<P: Platform + Send + 'static>(mut platform: P, to: SocketAddr) -> thread::JoinHandle<Outcome> {
     thread::spawn(move || {
         let limits = Limits { patience: Duration::from_secs(4), ..Limits::default() };
@@ -113,7 +113,7 @@ fn liar<P: Platform + Send + 'static>(mut platform: P, to: SocketAddr) -> thread
             handshake: Handshake::Connect(to),
             credentials: open(),
             limits,
-            caller: Some([0x66; 32]),
+            client_secret: Some([0x66; 32]),
         };
         let mut accept = |proposal: &Proposal| {
             Ok(match proposal.offer.transport {
@@ -125,41 +125,42 @@ fn liar<P: Platform + Send + 'static>(mut platform: P, to: SocketAddr) -> thread
     })
 }
 
-/// The true receiver is killed when it has a part. Another claims to have the file, without any key in the way: the sender does not believe it.
+/// The true receiver is killed when it has a part. Another one, which needs no key, claims to have the file: the sender rejects the claim.
 #[test]
-fn a_sender_is_not_told_that_all_is_well_by_who_does_not_have_it() {
+fn a_receiver_cannot_confirm_data_that_it_does_not_have() {
     for scheme in ["cubic", "tfrc", "cvihis"] {
         let folder = Folder::new("liar");
         folder.file("film.bin", &content(1_000_000));
         let (a, b) = addresses();
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let (here, there) = (net.host(a, ms(0)), net.host(b, ms(1)).dying(ms(700)));
+        let (sender_host, receiver_host) = (net.host(a, ms(0)), net.host(b, ms(1)).dying(ms(700)));
         let other = net.host(stranger(), ms(4000));
-        let killed = receive_with(there, settings(Handshake::Connect(a), open()), folder.path("in"));
-        let mut listens = settings(Handshake::Listen, open());
-        listens.limits.patience = Duration::from_secs(8);
-        let sender = send_with(here, listens, scheme, vec![folder.path("film.bin")]);
+        let killed = receive_with(receiver_host, settings(Handshake::Connect(a), open()), folder.path("in"));
+        let mut server_settings = settings(Handshake::Listen, open());
+        server_settings.limits.patience = Duration::from_secs(8);
+        let sender = send_with(sender_host, server_settings, scheme, vec![folder.path("film.bin")]);
         let liar = liar(other, a);
         assert!(killed.join().is_err(), "it was killed");
         let outcome = sender.join().expect("no panic");
         liar.join().expect("no panic");
         assert_ne!(outcome.end, End::Complete, "{scheme}");
-        assert!(outcome.stats.sessions > 1, "{scheme}: the liar was heard");
+        assert!(outcome.stats.sessions > 1, "{scheme}: the liar had a session");
     }
 }
 
-/// While a session goes on, another end claims the place of either one.
+/// Another sender connects during a session.
 #[test]
-fn who_comes_while_another_is_served_is_told_that_the_place_is_taken() {
+fn a_peer_that_connects_during_a_session_is_refused_as_busy() {
     for scheme in ["cubic", "tfrc"] {
         let folder = Folder::new("busy");
         folder.file("film.bin", &content(1_500_000));
         folder.file("other.bin", &content(1000));
         let (a, b) = addresses();
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let (here, there, third) = (net.host(a, ms(1)), net.host(b, ms(0)), net.host(stranger(), ms(600)));
-        let receiver = receive_into(there, open(), folder.path("in"));
-        let sender = send_files(here, b, open(), scheme, vec![folder.path("film.bin")]);
+        let (sender_host, receiver_host, third) =
+            (net.host(a, ms(1)), net.host(b, ms(0)), net.host(stranger(), ms(600)));
+        let receiver = receive_into(receiver_host, open(), folder.path("in"));
+        let sender = send_files(sender_host, b, open(), scheme, vec![folder.path("film.bin")]);
         let other = send_files(third, b, open(), "reno", vec![folder.path("other.bin")]);
         assert_eq!(other.join().expect("no panic").end, End::Refused(wire::stream::Reason::Busy), "{scheme}");
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
@@ -170,9 +171,9 @@ fn who_comes_while_another_is_served_is_told_that_the_place_is_taken() {
     }
 }
 
-/// A sender offers one file and sends another of the same length: no block of it counts, and the true one is received afterwards.
+/// A sender offers one file and sends another of the same length: none of its blocks is stored, and the true file is received afterwards.
 #[test]
-fn wrong_blocks_are_thrown_away() {
+fn wrong_blocks_are_discarded() {
     for scheme in ["cubic", "tfrc"] {
         let folder = Folder::new("spoilt");
         folder.file("film.bin", &content(700_000));
@@ -180,26 +181,29 @@ fn wrong_blocks_are_thrown_away() {
         folder.file("wrong.bin", &wrong);
         let (a, b) = addresses();
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let (mut here, there) = (net.host(a, ms(1)).dying(ms(4000)), net.host(b, ms(0)));
-        let mut listens = settings(Handshake::Listen, open());
-        listens.limits =
-            Limits { patience: Duration::from_secs(3), waits: Duration::from_secs(5), ..listens.limits };
-        let receiver = receive_with(there, listens, folder.path("in"));
+        let (mut sender_host, receiver_host) = (net.host(a, ms(1)).dying(ms(4000)), net.host(b, ms(0)));
+        let mut server_settings = settings(Handshake::Listen, open());
+        server_settings.limits = Limits {
+            patience: Duration::from_secs(3),
+            waits: Duration::from_secs(5),
+            ..server_settings.limits
+        };
+        let receiver = receive_with(receiver_host, server_settings, folder.path("in"));
         let scheme_of = Scheme::new(scheme);
         let Object { about, .. } = object(&folder.path("film.bin"), &scheme_of, false);
         let spoilt = Object { about, ..object(&folder.path("wrong.bin"), &scheme_of, false) };
         let sender = thread::spawn(move || {
-            let calls = settings(Handshake::Connect(b), open());
-            send(&calls, &scheme_of, objects(vec![spoilt]), &mut here, &Control::new()).end
+            let client_settings = settings(Handshake::Connect(b), open());
+            send(&client_settings, &scheme_of, objects(vec![spoilt]), &mut sender_host, &Control::new()).end
         });
         assert_ne!(sender.join().ok(), Some(End::Complete), "{scheme}");
         assert_ne!(receiver.join().expect("no panic").end, End::Complete, "{scheme}");
         assert!(folder.read("in/film.bin").is_empty(), "{scheme}");
 
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
-        let receiver = receive_into(there, open(), folder.path("in"));
-        let sender = send_files(here, b, open(), scheme, vec![folder.path("film.bin")]);
+        let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let receiver = receive_into(receiver_host, open(), folder.path("in"));
+        let sender = send_files(sender_host, b, open(), scheme, vec![folder.path("film.bin")]);
         assert_eq!(sender.join().expect("no panic").end, End::Complete, "{scheme}");
         assert_eq!(receiver.join().expect("no panic").end, End::Complete, "{scheme}");
         assert_eq!(folder.read("in/film.bin"), content(700_000), "{scheme}");
@@ -207,23 +211,23 @@ fn wrong_blocks_are_thrown_away() {
 }
 
 #[test]
-fn the_reason_of_a_refusal_cannot_command_a_terminal() {
+fn the_reason_of_a_refusal_cannot_contain_terminal_escapes() {
     let folder = Folder::new("refusal");
     folder.file("a.bin", b"a");
     let (a, b) = addresses();
     let net = bottleneck(|passing| vec![passing.clone()]);
-    let (here, mut there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let (sender_host, mut receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
     let receiver = thread::spawn(move || {
-        let mut listens = settings(Handshake::Listen, open());
-        listens.limits.waits = Duration::from_secs(3);
+        let mut server_settings = settings(Handshake::Listen, open());
+        server_settings.limits.waits = Duration::from_secs(3);
         let mut accept =
             |_: &Proposal| Err("no room\u{1b}]0;owned\u{7}\nwhole: every byte arrived".to_owned());
-        receive(&listens, &mut accept, &mut there, &Control::new())
+        receive(&server_settings, &mut accept, &mut receiver_host, &Control::new())
     });
-    let sender = send_files(here, b, open(), "cubic", vec![folder.path("a.bin")]);
-    let End::Failed(said) = sender.join().expect("no panic").end else { panic!("it was refused") };
-    assert!(said.contains("no room\\x1b]0;owned\\x07\\nwhole"), "{said:?}");
-    assert!(!said.contains(|letter: char| letter.is_control()), "{said:?}");
+    let sender = send_files(sender_host, b, open(), "cubic", vec![folder.path("a.bin")]);
+    let End::Failed(message) = sender.join().expect("no panic").end else { panic!("it was refused") };
+    assert!(message.contains("no room\\x1b]0;owned\\x07\\nwhole"), "{message:?}");
+    assert!(!message.contains(|letter: char| letter.is_control()), "{message:?}");
     receiver.join().expect("no panic");
 }
 
@@ -245,7 +249,7 @@ impl ByteSource for Silent {
     }
 }
 
-/// A caller that is not authenticated, offers a file, keeps the connection alive and sends nothing.
+/// A client that is not authenticated, offers a file, keeps the connection alive and sends no data.
 fn silent<P: Platform + Send + 'static>(
     mut platform: P,
     to: SocketAddr,
@@ -254,20 +258,22 @@ fn silent<P: Platform + Send + 'static>(
     thread::spawn(move || {
         let scheme = Scheme::new("cubic");
         let Object { folders, about, more, .. } = object(&path, &scheme, false);
-        let all = objects(vec![Object { folders, cargo: Outgoing::Windowed(Box::new(Silent)), about, more }]);
+        let all =
+            objects(vec![Object { folders, outgoing: Outgoing::Windowed(Box::new(Silent)), about, more }]);
         send(&settings(Handshake::Connect(to), open()), &scheme, all, &mut platform, &Control::new())
     })
 }
 
 #[test]
-fn a_silent_caller_does_not_keep_a_listener_from_another() {
+fn a_silent_client_does_not_block_a_server() {
     let folder = Folder::new("silent");
     folder.file("film.bin", &content(100_000));
     let (a, b) = addresses();
     let net = bottleneck(|passing| vec![passing.clone()]);
-    let (quiet, there, honest) = (net.host(stranger(), ms(1)), net.host(b, ms(0)), net.host(a, ms(3000)));
+    let (quiet, receiver_host, honest) =
+        (net.host(stranger(), ms(1)), net.host(b, ms(0)), net.host(a, ms(3000)));
     let quiet = silent(quiet, b, folder.path("film.bin"));
-    let receiver = receive_into(there, open(), folder.path("in"));
+    let receiver = receive_into(receiver_host, open(), folder.path("in"));
     let honest = send_files(honest, b, open(), "reno", vec![folder.path("film.bin")]);
     assert_eq!(honest.join().expect("no panic").end, End::Complete);
     assert_eq!(receiver.join().expect("no panic").end, End::Complete);
@@ -281,20 +287,25 @@ fn patience_counts_progress_of_data_and_not_keep_alives() {
     let (a, b) = addresses();
     let net = bottleneck(|passing| vec![passing.clone()]);
     let begin = net.now();
-    let (quiet, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
-    let mut listens = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
-    listens.limits.patience = Duration::from_secs(3);
-    let receiver = receive_with(there, listens, folder.path("in"));
+    let (quiet, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let mut server_settings = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
+    server_settings.limits.patience = Duration::from_secs(3);
+    let receiver = receive_with(receiver_host, server_settings, folder.path("in"));
     let quiet = thread::spawn({
         let path = folder.path("film.bin");
         let mut platform = quiet;
         move || {
             let scheme = Scheme::new("cubic");
             let Object { folders, about, more, .. } = object(&path, &scheme, false);
-            let all =
-                objects(vec![Object { folders, cargo: Outgoing::Windowed(Box::new(Silent)), about, more }]);
-            let calls = settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
-            send(&calls, &scheme, all, &mut platform, &Control::new())
+            let all = objects(vec![Object {
+                folders,
+                outgoing: Outgoing::Windowed(Box::new(Silent)),
+                about,
+                more,
+            }]);
+            let client_settings =
+                settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
+            send(&client_settings, &scheme, all, &mut platform, &Control::new())
         }
     });
     assert_eq!(receiver.join().expect("no panic").end, End::Quiet);
@@ -303,10 +314,10 @@ fn patience_counts_progress_of_data_and_not_keep_alives() {
     assert!(took < Duration::from_secs(6), "{took}");
 }
 
-/// An observer repeats the first datagrams of a caller from the address of a victim: a listener sends it at most three times what it got from there
+/// An observer repeats the first datagrams of a client from the address of a victim: a server sends it at most three times what it received from it
 /// (RFC 9000 §8.1).
 #[test]
-fn a_listener_does_not_amplify() {
+fn a_server_does_not_amplify() {
     let victim = SocketAddr::from(([10, 9, 9, 9], 53));
     let folder = Folder::new("amplifies");
     folder.file("film.bin", &content(200_000));
@@ -330,9 +341,9 @@ fn a_listener_does_not_amplify() {
         }
         arrivals
     });
-    let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
-    let receiver = receive_into(there, open(), folder.path("in"));
-    let sender = send_files(here, b, open(), "cubic", vec![folder.path("film.bin")]);
+    let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let receiver = receive_into(receiver_host, open(), folder.path("in"));
+    let sender = send_files(sender_host, b, open(), "cubic", vec![folder.path("film.bin")]);
     assert_eq!(sender.join().expect("no panic").end, End::Complete);
     assert_eq!(receiver.join().expect("no panic").end, End::Complete);
     let sums = sums.lock().expect("no panic");
@@ -400,29 +411,30 @@ impl Payload for Wrong<Box<dyn Payload>> {
     }
 }
 
-/// Wrong blocks are no progress: a receiver gives their sender up, though something always comes.
+/// Wrong blocks are no progress: a receiver times out although data keep arriving.
 #[test]
-fn a_sender_of_wrong_blocks_does_not_hold_a_receiver() {
+fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
     for scheme in ["cubic", "tfrc"] {
         let folder = Folder::new("wrong");
         folder.file("film.bin", &content(700_000));
         let (a, b) = addresses();
         let net = bottleneck(|passing| vec![passing.clone()]);
         let begin = net.now();
-        let (mut here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
-        let mut listens = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
-        listens.limits.patience = Duration::from_secs(5);
-        let receiver = receive_with(there, listens, folder.path("in"));
+        let (mut sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let mut server_settings = settings(Handshake::Listen, Credentials::shared(b"key").expect("a key"));
+        server_settings.limits.patience = Duration::from_secs(5);
+        let receiver = receive_with(receiver_host, server_settings, folder.path("in"));
         let scheme_of = Scheme::new(scheme);
-        let Object { folders, cargo, about, more } = object(&folder.path("film.bin"), &scheme_of, false);
-        let cargo = match cargo {
+        let Object { folders, outgoing, about, more } = object(&folder.path("film.bin"), &scheme_of, false);
+        let outgoing = match outgoing {
             Outgoing::Paced(payload) => Outgoing::Paced(Box::new(Wrong(payload))),
             Outgoing::Windowed(source) => Outgoing::Windowed(Box::new(Wrong(source))),
         };
         let sender = thread::spawn(move || {
-            let calls = settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
-            let all = objects(vec![Object { folders, cargo, about, more }]);
-            send(&calls, &scheme_of, all, &mut here, &Control::new())
+            let client_settings =
+                settings(Handshake::Connect(b), Credentials::shared(b"key").expect("a key"));
+            let all = objects(vec![Object { folders, outgoing, about, more }]);
+            send(&client_settings, &scheme_of, all, &mut sender_host, &Control::new())
         });
         assert_eq!(receiver.join().expect("no panic").end, End::Quiet, "{scheme}");
         assert_eq!(

@@ -26,13 +26,13 @@ const PEER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/aioquic_peer.py")
 fn python() -> Option<String> {
     let python = std::env::var("THALWEG_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let found = Command::new(&python).args(["-c", "import aioquic"]).stderr(Stdio::null()).status();
-    let there = found.is_ok_and(|status| status.success());
-    if !there {
+    let installed = found.is_ok_and(|status| status.success());
+    if !installed {
         println!(
             "skipped: {python} has no aioquic; `pip install aioquic`, or name another Python in THALWEG_PYTHON"
         );
     }
-    there.then_some(python)
+    installed.then_some(python)
 }
 
 fn byte(at: u64) -> u8 {
@@ -43,17 +43,17 @@ fn credentials() -> Credentials {
     Credentials::insecure([1; 32])
 }
 
-/// Stores nothing, and says `whole` when all has come and was right.
+/// Stores nothing, and sends the message `whole` when all content has arrived and was right.
 struct Expect {
     taken: u64,
     right: bool,
-    said: u32,
+    reported: u32,
     packets: bool,
 }
 
 impl Expect {
     fn new(packets: bool) -> Self {
-        Self { taken: 0, right: true, said: 0, packets }
+        Self { taken: 0, right: true, reported: 0, packets }
     }
 
     fn whole(&self) -> bool {
@@ -61,17 +61,17 @@ impl Expect {
         self.right && if self.packets { self.taken >= PACKETS * 9 / 10 } else { self.taken == LENGTH }
     }
 
-    fn say(&mut self, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        if !self.whole() || self.said > 0 {
+    fn message(&mut self, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        if !self.whole() || self.reported > 0 {
             return 0;
         }
-        self.said = 1;
+        self.reported = 1;
         message[..5].copy_from_slice(b"whole");
         5
     }
 
     fn status(&self) -> Status {
-        if self.said > 0 { Status::Whole } else { Status::Going }
+        if self.reported > 0 { Status::Whole } else { Status::Going }
     }
 }
 
@@ -84,7 +84,7 @@ impl ByteSink for Expect {
         self.taken = offset;
     }
     fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        self.say(message)
+        self.message(message)
     }
     fn status(&self) -> Status {
         self.status()
@@ -97,16 +97,16 @@ impl Sink for Expect {
         self.taken += 1;
     }
     fn speak(&mut self, _now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
-        self.say(message)
+        self.message(message)
     }
     fn status(&self) -> Status {
         self.status()
     }
 }
 
-/// Bytes, or numbered packets, until the other end says that it has them.
+/// Bytes, or numbered packets, until the peer reports that it has them.
 struct Content {
-    told: bool,
+    confirmed: bool,
 }
 
 impl ByteSource for Content {
@@ -121,10 +121,10 @@ impl ByteSource for Content {
     }
     fn on_acknowledged(&mut self, _offset: u64) {}
     fn on_message(&mut self, _from: EndpointId, _now: Time, message: &[u8]) {
-        self.told |= message == b"whole";
+        self.confirmed |= message == b"whole";
     }
     fn status(&self) -> Status {
-        if self.told { Status::Whole } else { Status::Going }
+        if self.confirmed { Status::Whole } else { Status::Going }
     }
 }
 
@@ -134,23 +134,23 @@ impl Payload for Content {
         8
     }
     fn on_message(&mut self, _from: EndpointId, _now: Time, message: &[u8]) {
-        self.told |= message == b"whole";
+        self.confirmed |= message == b"whole";
     }
     fn status(&self) -> Status {
-        if self.told { Status::Whole } else { Status::Going }
+        if self.confirmed { Status::Whole } else { Status::Going }
     }
 }
 
-type Said = BTreeMap<String, String>;
+type Reported = BTreeMap<String, String>;
 
-fn read(text: &str) -> Said {
+fn read(text: &str) -> Reported {
     let pair =
         |line: &str| line.split_once(' ').map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
     text.lines().filter_map(pair).collect()
 }
 
-/// aioquic calls us and sends. What we received, and what it says.
-fn from_aioquic(python: &str, mode: &str) -> (Outcome, Said) {
+/// aioquic connects and sends. Returns the outcome of the receiver, and the output of aioquic.
+fn from_aioquic(python: &str, mode: &str) -> (Outcome, Reported) {
     let mut platform = Udp::bind(SocketAddr::from(([127, 0, 0, 1], 0))).expect("there is a loopback device");
     let port = platform.address().expect("it is bound").port();
     let command = [PEER, "client", &port.to_string(), mode].map(str::to_owned);
@@ -170,8 +170,8 @@ fn from_aioquic(python: &str, mode: &str) -> (Outcome, Said) {
 #[test]
 fn aioquic_sends_on_a_stream_updates_its_keys_and_moves() {
     let Some(python) = python() else { return };
-    let (outcome, said) = from_aioquic(&python, "streams");
-    assert_eq!(outcome.end, End::Complete, "{said:?}");
+    let (outcome, reported) = from_aioquic(&python, "streams");
+    assert_eq!(outcome.end, End::Complete, "{reported:?}");
     let expected = [
         ("handshake", "thalweg/1"),
         ("hello", "1 1"),
@@ -180,25 +180,25 @@ fn aioquic_sends_on_a_stream_updates_its_keys_and_moves() {
         ("message", "whole"),
     ];
     for (name, value) in expected {
-        assert_eq!(said.get(name).map(String::as_str), Some(value), "{said:?}");
+        assert_eq!(reported.get(name).map(String::as_str), Some(value), "{reported:?}");
     }
-    assert!(said["closed"].starts_with('0'), "{said:?}");
+    assert!(reported["closed"].starts_with('0'), "{reported:?}");
     assert_eq!(outcome.stats.sessions, 1, "the connection outlived the change of address");
 }
 
 #[test]
 fn aioquic_sends_datagrams_and_receives_feedback() {
     let Some(python) = python() else { return };
-    let (outcome, said) = from_aioquic(&python, "datagrams");
-    assert_eq!(outcome.end, End::Complete, "{said:?}");
-    assert!(said["feedback"].parse::<u32>().expect("a number") > 0, "{said:?}");
-    assert_eq!(said.get("migrated").map(String::as_str), Some("1"), "{said:?}");
+    let (outcome, reported) = from_aioquic(&python, "datagrams");
+    assert_eq!(outcome.end, End::Complete, "{reported:?}");
+    assert!(reported["feedback"].parse::<u32>().expect("a number") > 0, "{reported:?}");
+    assert_eq!(reported.get("migrated").map(String::as_str), Some("1"), "{reported:?}");
     assert_eq!((outcome.stats.sessions, outcome.stats.discarded.misplaced), (1, 0));
     assert!(outcome.stats.packets >= PACKETS * 9 / 10);
 }
 
-/// We call aioquic and send.
-fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Said) {
+/// Connects to aioquic and sends.
+fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Reported) {
     let mut peer = Command::new(python)
         .args([PEER, "server", mode])
         .stdout(Stdio::piped())
@@ -206,18 +206,19 @@ fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Said) {
         .expect("Python is there");
     let mut output = BufReader::new(peer.stdout.take().expect("it is piped"));
     let mut first = String::new();
-    output.read_line(&mut first).expect("it says its port");
+    output.read_line(&mut first).expect("it prints its port");
     let port = first.trim().strip_prefix("port ").and_then(|port| port.parse::<u16>().ok()).expect("a port");
     let to = SocketAddr::from(([127, 0, 0, 1], port));
     let mut platform = Udp::for_calling(to).expect("there is a loopback device");
-    let cargo = match mode {
-        "streams" => Outgoing::Windowed(Box::new(Content { told: false })),
-        _ => Outgoing::Paced(Box::new(Content { told: false })),
+    let outgoing = match mode {
+        "streams" => Outgoing::Windowed(Box::new(Content { confirmed: false })),
+        _ => Outgoing::Paced(Box::new(Content { confirmed: false })),
     };
-    let all = objects(vec![Object { folders: Vec::new(), cargo, about: Vec::new(), more: false }]);
-    let calls = quic_net::Settings { limits: limits(), ..settings(Handshake::Connect(to), credentials()) };
+    let all = objects(vec![Object { folders: Vec::new(), outgoing, about: Vec::new(), more: false }]);
+    let client_settings =
+        quic_net::Settings { limits: limits(), ..settings(Handshake::Connect(to), credentials()) };
     let scheme = Scheme { packet: 1300, ..Scheme::new(scheme) };
-    let outcome = send(&calls, &scheme, all, &mut platform, &Control::new());
+    let outcome = send(&client_settings, &scheme, all, &mut platform, &Control::new());
     let mut text = String::new();
     output.read_to_string(&mut text).expect("it ends");
     peer.wait().expect("it ends");
@@ -227,20 +228,20 @@ fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Said) {
 #[test]
 fn aioquic_receives_a_stream_and_updates_its_keys() {
     let Some(python) = python() else { return };
-    let (outcome, said) = to_aioquic(&python, "streams", "cubic");
-    assert_eq!(outcome.end, End::Complete, "{said:?}");
+    let (outcome, reported) = to_aioquic(&python, "streams", "cubic");
+    assert_eq!(outcome.end, End::Complete, "{reported:?}");
     let expected =
         [("handshake", "thalweg/1"), ("hello", "1 0"), ("key-update", "1"), ("right", "1"), ("done", "1")];
     for (name, value) in expected {
-        assert_eq!(said.get(name).map(String::as_str), Some(value), "{said:?}");
+        assert_eq!(reported.get(name).map(String::as_str), Some(value), "{reported:?}");
     }
 }
 
 #[test]
 fn aioquic_receives_datagrams() {
     let Some(python) = python() else { return };
-    let (outcome, said) = to_aioquic(&python, "datagrams", "cvihis");
-    assert_eq!(outcome.end, End::Complete, "{said:?}");
-    assert!(said["datagrams"].parse::<u32>().expect("a number") >= 50, "{said:?}");
-    assert_eq!(said.get("done").map(String::as_str), Some("1"), "{said:?}");
+    let (outcome, reported) = to_aioquic(&python, "datagrams", "cvihis");
+    assert_eq!(outcome.end, End::Complete, "{reported:?}");
+    assert!(reported["datagrams"].parse::<u32>().expect("a number") >= 50, "{reported:?}");
+    assert_eq!(reported.get("done").map(String::as_str), Some("1"), "{reported:?}");
 }

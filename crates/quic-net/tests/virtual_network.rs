@@ -14,15 +14,15 @@ use quic_net::Credentials;
 use quic_net::{End, Handshake, Outcome};
 use units::{Duration, Time};
 
-/// Sends a file of this many bytes; returns what both ends say, and whether it arrived.
+/// Sends a file of this many bytes; returns the outcomes of both ends, and whether it arrived.
 fn transfer(net: &VirtualNetwork, scheme: &str, bytes: usize) -> (Outcome, Outcome, bool) {
     let folder = Folder::new(scheme);
     folder.file("film.bin", &content(bytes));
     let (a, b) = addresses();
-    let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+    let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
     let credentials = Credentials::insecure([1; 32]);
-    let receiver = receive_into(there, credentials.clone(), folder.path("in"));
-    let sender = send_files(here, b, credentials, scheme, vec![folder.path("film.bin")]);
+    let receiver = receive_into(receiver_host, credentials.clone(), folder.path("in"));
+    let sender = send_files(sender_host, b, credentials, scheme, vec![folder.path("film.bin")]);
     let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
     let whole = folder.read("in/film.bin") == content(bytes);
     (sender, receiver, whole)
@@ -41,7 +41,7 @@ fn every_scheme_that_quic_carries_carries_a_file() {
     }
 }
 
-/// A tenth of the datagrams is lost, a tenth comes twice, a tenth late, a tenth damaged.
+/// A tenth of the datagrams is lost, a tenth duplicated, a tenth delayed, a tenth damaged.
 #[test]
 fn loss_duplicates_reordering_and_damage_do_not_change_what_arrives() {
     for scheme in ["cubic", "tfrc"] {
@@ -72,12 +72,12 @@ fn a_file_resumes_with_what_is_missing() {
         folder.file("film.bin", &content(2_000_000));
         let (a, b) = addresses();
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)).dying(ms(1800)));
+        let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)).dying(ms(1800)));
         let again = net.host(b, ms(1900));
         let credentials = Credentials::insecure([1; 32]);
-        let killed = receive_into(there, credentials.clone(), folder.path("in"));
+        let killed = receive_into(receiver_host, credentials.clone(), folder.path("in"));
         let receiver = receive_into(again, credentials.clone(), folder.path("in"));
-        let sender = send_files(here, b, credentials, scheme, vec![folder.path("film.bin")]);
+        let sender = send_files(sender_host, b, credentials, scheme, vec![folder.path("film.bin")]);
         assert!(killed.join().is_err(), "it was killed");
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
@@ -88,9 +88,9 @@ fn a_file_resumes_with_what_is_missing() {
     }
 }
 
-/// The address of the caller changes, as behind a NAT: the connection goes on (RFC 9000 §9).
+/// The address of the client changes, as behind a NAT: the connection migrates (RFC 9000 §9).
 #[test]
-fn a_session_goes_on_when_the_address_of_the_caller_changes() {
+fn a_session_continues_when_the_address_of_the_client_changes() {
     for scheme in ["cubic", "tfrc"] {
         let (a, _) = addresses();
         let outside = SocketAddr::from(([192, 0, 2, 7], 4000));
@@ -128,9 +128,9 @@ fn a_session_outlives_an_interruption() {
     }
 }
 
-/// Nobody answers, nobody calls, and an end that vanishes.
+/// No answer, no client, and a peer that is killed.
 #[test]
-fn an_end_alone_gives_up_after_its_patience() {
+fn an_end_without_a_peer_times_out() {
     let folder = Folder::new("alone");
     folder.file("a.bin", b"a");
     let (a, b) = addresses();
@@ -143,37 +143,37 @@ fn an_end_alone_gives_up_after_its_patience() {
     assert!(took >= Duration::from_secs(10) && took < Duration::from_secs(12), "{took}");
 
     let net = VirtualNetwork::plain(ms(10));
-    let mut listens = settings(Handshake::Listen, credentials.clone());
-    listens.limits.waits = Duration::from_secs(3);
-    let receiver = receive_with(net.host(b, ms(0)), listens, folder.path("in"));
+    let mut server_settings = settings(Handshake::Listen, credentials.clone());
+    server_settings.limits.waits = Duration::from_secs(3);
+    let receiver = receive_with(net.host(b, ms(0)), server_settings, folder.path("in"));
     assert_eq!(receiver.join().expect("no panic").end, End::Unanswered);
 
     folder.file("film.bin", &content(2_000_000));
     for scheme in ["cubic", "tfrc"] {
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let there = net.host(b, ms(0)).dying(ms(900));
-        let here = net.host(a, ms(1));
-        let killed = receive_into(there, credentials.clone(), folder.path("in"));
-        let sender = send_files(here, b, credentials.clone(), scheme, vec![folder.path("film.bin")]);
+        let receiver_host = net.host(b, ms(0)).dying(ms(900));
+        let sender_host = net.host(a, ms(1));
+        let killed = receive_into(receiver_host, credentials.clone(), folder.path("in"));
+        let sender = send_files(sender_host, b, credentials.clone(), scheme, vec![folder.path("film.bin")]);
         assert!(killed.join().is_err(), "it was killed");
         assert_eq!(sender.join().expect("no panic").end, End::Silent, "{scheme}");
     }
 }
 
-/// The receiver calls a sender that listens, as `recv ADDRESS` does.
+/// The receiver connects to a sender that listens, as `recv ADDRESS` does.
 #[test]
-fn either_end_may_call() {
+fn either_end_may_connect() {
     for scheme in ["reno", "cvihis"] {
-        let folder = Folder::new("calls");
+        let folder = Folder::new("connects");
         folder.file("film.bin", &content(200_000));
         let (a, b) = addresses();
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let (here, there) = (net.host(a, ms(0)), net.host(b, ms(5)));
+        let (sender_host, receiver_host) = (net.host(a, ms(0)), net.host(b, ms(5)));
         let credentials = Credentials::insecure([1; 32]);
-        let calls = settings(Handshake::Connect(a), credentials.clone());
-        let receiver = receive_with(there, calls, folder.path("in"));
-        let listens = settings(Handshake::Listen, credentials);
-        let sender = send_with(here, listens, scheme, vec![folder.path("film.bin")]);
+        let client_settings = settings(Handshake::Connect(a), credentials.clone());
+        let receiver = receive_with(receiver_host, client_settings, folder.path("in"));
+        let server_settings = settings(Handshake::Listen, credentials);
+        let sender = send_with(sender_host, server_settings, scheme, vec![folder.path("film.bin")]);
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
         assert_eq!(folder.read("in/film.bin"), content(200_000), "{scheme}");
@@ -181,19 +181,19 @@ fn either_end_may_call() {
 }
 
 #[test]
-fn two_senders_or_two_receivers_are_told_that_they_do_not_fit() {
+fn two_receivers_are_refused_as_a_mismatch() {
     let folder = Folder::new("mismatch");
     folder.file("a.bin", b"a");
     let (a, b) = addresses();
     let net = VirtualNetwork::plain(ms(10));
-    let (here, there) = (net.host(a, ms(5)), net.host(b, ms(0)));
+    let (sender_host, receiver_host) = (net.host(a, ms(5)), net.host(b, ms(0)));
     let credentials = Credentials::insecure([1; 32]);
-    let mut listens = settings(Handshake::Listen, credentials.clone());
-    listens.limits = quic_net::Limits { waits: Duration::from_secs(5), ..limits() };
-    let listener = receive_with(there, listens, folder.path("in"));
-    let calls = settings(Handshake::Connect(b), credentials);
-    let caller = receive_with(here, calls, folder.path("in"));
-    assert_eq!(caller.join().expect("no panic").end, End::Refused(wire::stream::Reason::Mismatch));
+    let mut server_settings = settings(Handshake::Listen, credentials.clone());
+    server_settings.limits = quic_net::Limits { waits: Duration::from_secs(5), ..limits() };
+    let listener = receive_with(receiver_host, server_settings, folder.path("in"));
+    let client_settings = settings(Handshake::Connect(b), credentials);
+    let client = receive_with(sender_host, client_settings, folder.path("in"));
+    assert_eq!(client.join().expect("no panic").end, End::Refused(wire::stream::Reason::Mismatch));
     assert_eq!(listener.join().expect("no panic").end, End::Unanswered);
 }
 
@@ -207,11 +207,11 @@ fn several_files_follow_one_another_on_one_connection() {
         names.iter().zip(sizes).for_each(|(name, size)| folder.file(name, &content(size)));
         let (a, b) = addresses();
         let net = bottleneck(|passing| vec![passing.clone()]);
-        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let (sender_host, receiver_host) = (net.host(a, ms(1)), net.host(b, ms(0)));
         let credentials = Credentials::insecure([1; 32]);
-        let receiver = receive_into(there, credentials.clone(), folder.path("in"));
+        let receiver = receive_into(receiver_host, credentials.clone(), folder.path("in"));
         let paths = names.iter().map(|name| folder.path(name)).collect();
-        let sender = send_files(here, b, credentials, scheme, paths);
+        let sender = send_files(sender_host, b, credentials, scheme, paths);
         let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
         assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{scheme}");
         for (name, size) in names.iter().zip(sizes) {

@@ -349,7 +349,7 @@ impl SouthboundChannel {
             }
             ConnectionError::TransportError(error) => {
                 self.channel.discarded.forged += 1;
-                Some(self.pins.complaint().unwrap_or_else(|| error.to_string()))
+                Some(self.pins.rejection().unwrap_or_else(|| error.to_string()))
             }
             ConnectionError::ConnectionClosed(close) => {
                 let why = wire::printable(&String::from_utf8_lossy(&close.reason));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use driver::Platform;
-use quic_net::{Limits, Pins, listener, span};
+use quic_net::{Limits, Pins, server_config, span};
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ClientConfig, IdleTimeout, ServerConfig, TransportConfig, VarInt};
 use units::Duration;
@@ -52,5 +52,5 @@ pub(crate) fn controller(
     let (crypto, _) = credentials.clone().for_protocol(ALPN).server();
     let mut transport = transport(limits, Attach::LONGEST);
     transport.max_concurrent_bidi_streams(1u32.into());
-    listener(crypto, Arc::new(transport), platform)
+    server_config(crypto, Arc::new(transport), platform)
 }

@@ -9,7 +9,7 @@ use transfer::Status;
 use units::Time;
 use wire::stream::Reason;
 
-use super::{Closing, GOODBYE, Sender};
+use super::{CLOSE_TIMEOUT, Closing, Sender};
 
 impl Sender<'_> {
     // ---- members that leave
@@ -26,8 +26,8 @@ impl Sender<'_> {
             self.ready -= 1;
             self.flow.leave(member.peer?);
         }
-        let why = "another connection takes its place";
-        host.close(member.lane.id, quic_net::code(Reason::Stopped), why, now);
+        let why = "replaced by another connection";
+        host.close(member.state.id, quic_net::code(Reason::Stopped), why, now);
         member.peer
     }
 
@@ -46,7 +46,7 @@ impl Sender<'_> {
     }
 
     /// Closes the connection of a member.
-    pub(super) fn dismiss<P: Platform>(
+    pub(super) fn close_member<P: Platform>(
         &mut self,
         number: usize,
         end: End,
@@ -55,11 +55,11 @@ impl Sender<'_> {
         now: Time,
     ) {
         let Some(Some(member)) = self.members.get(number) else { return };
-        host.close(member.lane.id, quic_net::code(reason), "", now);
+        host.close(member.state.id, quic_net::code(reason), "", now);
         self.leave(number, end);
     }
 
-    /// A member is no longer one.
+    /// A member leaves.
     pub(super) fn leave(&mut self, number: usize, end: End) {
         let Some(member) = self.members.get_mut(number).and_then(Option::take) else { return };
         let Some(peer) = member.peer else { return };
@@ -73,7 +73,7 @@ impl Sender<'_> {
 
     // ---- the end
 
-    /// Whether there is anything left to do.
+    /// Checks whether the transfer is over.
     pub(super) fn watch<P: Platform>(&mut self, host: &mut Host<P>, now: Time) {
         match self.flow.status() {
             Status::Failed(why) => {
@@ -81,14 +81,14 @@ impl Sender<'_> {
                 self.close(End::Failed(why), reason, host, now);
             }
             Status::Whole => {
-                self.say(&Record::Done);
-                let until = now + self.limits.linger.max(GOODBYE);
+                self.send_to_all(&Record::Done);
+                let until = now + self.limits.linger.max(CLOSE_TIMEOUT);
                 self.closing = Some(Closing { end: End::Complete, until, closed: false });
                 self.stats.ended_at = now;
                 self.control.progress.enter(Phase::Closing);
             }
             Status::Going if self.control.stopped() => self.close(End::Stopped, Reason::Stopped, host, now),
-            Status::Going if now.saturating_since(self.alone_since) >= self.limits.waits => {
+            Status::Going if now.saturating_since(self.empty_since) >= self.limits.waits => {
                 let end = if self.stats.sessions > 0 { End::Silent } else { End::Unanswered };
                 self.close(end, Reason::Stopped, host, now);
             }
@@ -101,13 +101,13 @@ impl Sender<'_> {
         self.exchange(host, now);
         let own = if end == End::Complete { End::Complete } else { End::Stopped };
         for number in 0..self.members.len() {
-            self.dismiss(number, own.clone(), reason, host, now);
+            self.close_member(number, own.clone(), reason, host, now);
         }
         if self.stats.ended_at == Time::ZERO {
             self.stats.ended_at = now;
         }
         self.control.progress.enter(Phase::Closing);
-        self.closing = Some(Closing { end, until: now + GOODBYE, closed: true });
+        self.closing = Some(Closing { end, until: now + CLOSE_TIMEOUT, closed: true });
     }
 
     /// The end, if it is over.

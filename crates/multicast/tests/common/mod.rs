@@ -14,18 +14,18 @@ use quic_net::{Control, Credentials, Handshake, Limits, Outcome, Proposal, Schem
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Payload, Sink, Status};
 use units::{Duration, Time};
 
-/// State that ends in threads share with a test.
+/// State that the threads of senders and receivers share with a test.
 #[derive(Default)]
-pub struct Shelf<T>(Arc<Mutex<T>>);
+pub struct Shared<T>(Arc<Mutex<T>>);
 
-impl<T> Clone for Shelf<T> {
+impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T> Shelf<T> {
-    pub fn open<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+impl<T> Shared<T> {
+    pub fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -35,32 +35,32 @@ pub struct Numbers {
     pub wanted: u64,
     pub expected: usize,
     pub whole: BTreeSet<EndpointId>,
-    pub told: Shelf<Told>,
+    pub payload_log: Shared<PayloadLog>,
 }
 
-/// What a payload was told.
+/// Calls of a payload.
 #[derive(Default)]
-pub struct Told {
+pub struct PayloadLog {
     pub filled: u64,
     pub joins: u32,
     pub leaves: u32,
 }
 
-pub fn numbers(wanted: u64, expected: usize, told: &Shelf<Told>) -> Box<dyn Payload> {
-    Box::new(Numbers { wanted, expected, whole: BTreeSet::new(), told: told.clone() })
+pub fn numbers(wanted: u64, expected: usize, payload_log: &Shared<PayloadLog>) -> Box<dyn Payload> {
+    Box::new(Numbers { wanted, expected, whole: BTreeSet::new(), payload_log: payload_log.clone() })
 }
 
 impl Payload for Numbers {
     fn fill(&mut self, seq: u64, _now: Time, room: &mut [u8]) -> usize {
-        self.told.open(|told| told.filled += 1);
+        self.payload_log.with(|payload_log| payload_log.filled += 1);
         room.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&seq.to_be_bytes()[..chunk.len()]));
         room.len()
     }
     fn on_join(&mut self, _peer: EndpointId) {
-        self.told.open(|told| told.joins += 1);
+        self.payload_log.with(|payload_log| payload_log.joins += 1);
     }
     fn on_leave(&mut self, _peer: EndpointId) {
-        self.told.open(|told| told.leaves += 1);
+        self.payload_log.with(|payload_log| payload_log.leaves += 1);
     }
     fn on_message(&mut self, from: EndpointId, _now: Time, message: &[u8]) {
         if message.try_into().map_or(0, u64::from_be_bytes) >= self.wanted {
@@ -75,13 +75,13 @@ impl Payload for Numbers {
 /// Counts packets with correct content, and reports their number from time to time.
 pub struct Counter {
     pub wanted: u64,
-    pub had: Shelf<Had>,
+    pub received: Shared<Received>,
     pub speak_at: Time,
 }
 
-/// What a receiver had.
+/// What a receiver received.
 #[derive(Default)]
-pub struct Had {
+pub struct Received {
     pub right: u64,
     pub wrong: u64,
     pub ended: u32,
@@ -89,17 +89,17 @@ pub struct Had {
     pub last: Time,
 }
 
-pub fn counter(wanted: u64, had: &Shelf<Had>) -> Incoming {
-    Incoming::Paced(Box::new(Counter { wanted, had: had.clone(), speak_at: Time::ZERO }))
+pub fn counter(wanted: u64, received: &Shared<Received>) -> Incoming {
+    Incoming::Paced(Box::new(Counter { wanted, received: received.clone(), speak_at: Time::ZERO }))
 }
 
 impl Sink for Counter {
     fn take(&mut self, seq: u64, now: Time, content: &[u8]) {
         let right = content.chunks(8).all(|chunk| chunk == &seq.to_be_bytes()[..chunk.len()]);
         let right = right && !content.is_empty();
-        self.had.open(|had| {
-            *(if right { &mut had.right } else { &mut had.wrong }) += 1;
-            had.last = now;
+        self.received.with(|received| {
+            *(if right { &mut received.right } else { &mut received.wrong }) += 1;
+            received.last = now;
         });
     }
     fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
@@ -107,20 +107,24 @@ impl Sink for Counter {
             return 0;
         }
         self.speak_at = now + ms(100);
-        message[..8].copy_from_slice(&self.had.open(|had| had.right).to_be_bytes());
+        message[..8].copy_from_slice(&self.received.with(|received| received.right).to_be_bytes());
         8
     }
     fn wake(&self) -> Time {
         self.speak_at
     }
     fn on_end(&mut self, _now: Time) {
-        self.had.open(|had| had.ended += 1);
+        self.received.with(|received| received.ended += 1);
     }
     fn moved(&self) -> Option<u64> {
-        Some(self.had.open(|had| had.right))
+        Some(self.received.with(|received| received.right))
     }
     fn status(&self) -> Status {
-        if self.had.open(|had| had.right) >= self.wanted { Status::Whole } else { Status::Going }
+        if self.received.with(|received| received.right) >= self.wanted {
+            Status::Whole
+        } else {
+            Status::Going
+        }
     }
 }
 
@@ -153,32 +157,32 @@ pub fn of(name: &str) -> Scheme {
 }
 
 pub fn settings(handshake: Handshake, limits: Limits) -> Settings {
-    Settings { handshake, credentials: Credentials::insecure([1; 32]), limits, caller: None }
+    Settings { handshake, credentials: Credentials::insecure([1; 32]), limits, client_secret: None }
 }
 
 /// Whether a datagram to the group has content.
 pub fn is_data(bytes: &[u8]) -> bool {
-    bytes.len() > quic_net::group::AROUND as usize
+    bytes.len() > quic_net::group::OVERHEAD as usize
 }
 
-/// A network that copies datagrams to the group for each of `members`, 10 ms away, and applies `law` to every datagram that would arrive, which is told
+/// A network that copies datagrams to the group for each of `members`, 10 ms away, and passes every datagram that would arrive through `impair`, with
 /// whether it was sent to the group.
 pub fn network(
     members: u8,
-    mut law: impl FnMut(InFlight, bool) -> Vec<InFlight> + Send + 'static,
+    mut impair: impl FnMut(InFlight, bool) -> Vec<InFlight> + Send + 'static,
 ) -> VirtualNetwork {
     VirtualNetwork::new(move |passing| {
         if passing.to == group() {
             let copies = (0..members).map(|n| InFlight { to: member(n), ..passing.after(ms(10)) });
-            return copies.flat_map(|copy| law(copy, true)).collect();
+            return copies.flat_map(|copy| impair(copy, true)).collect();
         }
-        law(passing.after(ms(10)), false)
+        impair(passing.after(ms(10)), false)
     })
 }
 
 /// A sender to the group.
 pub fn send<P: Platform + Send + 'static>(
-    mut here: P,
+    mut sender_host: P,
     settings: Settings,
     max: usize,
     scheme: &Scheme,
@@ -187,35 +191,35 @@ pub fn send<P: Platform + Send + 'static>(
     let (group, scheme) = (Group { address: group(), max }, scheme.clone());
     let about = b"numbers".to_vec();
     thread::spawn(move || {
-        multicast::send(&settings, &group, &scheme, payload, about, &mut here, &Control::new())
+        multicast::send(&settings, &group, &scheme, payload, about, &mut sender_host, &Control::new())
     })
 }
 
 /// A receiver of numbers.
 pub fn receive<P: Platform + Send + 'static>(
-    mut place: P,
+    mut host: P,
     settings: Settings,
     wanted: u64,
-    had: &Shelf<Had>,
+    received: &Shared<Received>,
 ) -> JoinHandle<Outcome> {
-    let had = had.clone();
+    let received = received.clone();
     thread::spawn(move || {
         let mut accept = |proposal: &Proposal| {
             assert_eq!(proposal.offer.about, b"numbers");
-            Ok(counter(wanted, &had))
+            Ok(counter(wanted, &received))
         };
-        quic_net::receive(&settings, &mut accept, &mut place, &Control::new())
+        quic_net::receive(&settings, &mut accept, &mut host, &Control::new())
     })
 }
 
-/// Results of all ends.
+/// Results of the sender and all receivers.
 pub struct All {
     pub sender: Outcome,
     pub left: Vec<ReceiverOutcome>,
     /// Of those that were not killed.
     pub receivers: Vec<Outcome>,
-    pub had: Vec<Shelf<Had>>,
-    pub told: Shelf<Told>,
+    pub received: Vec<Shared<Received>>,
+    pub payload_log: Shared<PayloadLog>,
 }
 
 /// Sends numbers to `members` receivers until `expected` of them have `wanted`.
@@ -224,31 +228,34 @@ pub fn gather(
     scheme: &Scheme,
     wanted: u64,
     limits: Limits,
-    law: impl FnMut(InFlight, bool) -> Vec<InFlight> + Send + 'static,
+    impair: impl FnMut(InFlight, bool) -> Vec<InFlight> + Send + 'static,
     deaths: &[(u8, Duration)],
     expected: usize,
 ) -> All {
-    let net = network(members, law);
-    let here = net.host(source(), ms(0));
-    let places: Vec<VirtualHost> = (0..members)
+    let net = network(members, impair);
+    let sender_host = net.host(source(), ms(0));
+    let hosts: Vec<VirtualHost> = (0..members)
         .map(|n| {
-            let place = net.host(member(n), ms(1 + u64::from(n)));
+            let host = net.host(member(n), ms(1 + u64::from(n)));
             match deaths.iter().find(|(who, _)| *who == n) {
-                Some((_, at)) => place.dying(*at),
-                None => place,
+                Some((_, at)) => host.dying(*at),
+                None => host,
             }
         })
         .collect();
-    let told = Shelf::<Told>::default();
-    let had: Vec<Shelf<Had>> = places.iter().map(|_| Shelf::default()).collect();
-    let payload = numbers(wanted, expected, &told);
-    let sending = send(here, settings(Handshake::Listen, limits), 64, scheme, payload);
-    let calls = || settings(Handshake::Connect(source()), limits);
-    let receiving: Vec<_> =
-        places.into_iter().zip(&had).map(|(place, had)| receive(place, calls(), wanted, had)).collect();
+    let payload_log = Shared::<PayloadLog>::default();
+    let received: Vec<Shared<Received>> = hosts.iter().map(|_| Shared::default()).collect();
+    let payload = numbers(wanted, expected, &payload_log);
+    let sending = send(sender_host, settings(Handshake::Listen, limits), 64, scheme, payload);
+    let client_settings = || settings(Handshake::Connect(source()), limits);
+    let receiving: Vec<_> = hosts
+        .into_iter()
+        .zip(&received)
+        .map(|(host, received)| receive(host, client_settings(), wanted, received))
+        .collect();
     let receivers: Vec<_> = receiving.into_iter().map(JoinHandle::join).collect();
     let (sender, left) = sending.join().expect("the sender does not panic");
-    All { sender, left, receivers: receivers.into_iter().flatten().collect(), had, told }
+    All { sender, left, receivers: receivers.into_iter().flatten().collect(), received, payload_log }
 }
 
 /// A network that changes nothing.

@@ -31,7 +31,7 @@ fn key(told: &Value) -> Option<Vec<u8>> {
     Some(bytes.filter_map(|byte| u8::try_from(byte.as_u64()?).ok()).collect())
 }
 
-/// What this end shows, and whom it accepts.
+/// The identity of this end, and the peers that it accepts.
 fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, String> {
     if let Some(key) = key(told) {
         return Credentials::shared(&key).map_err(|error| error.to_string());
@@ -46,7 +46,7 @@ fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, 
     let peers = told["peers"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let peers: Result<Vec<Fingerprint>, _> = peers.map(str::parse).collect();
     let peers = peers.map_err(|error| error.to_string())?;
-    Ok(if peers.is_empty() { Credentials::anybody(own) } else { Credentials::pinned(own, peers) })
+    Ok(if peers.is_empty() { Credentials::unauthenticated(own) } else { Credentials::pinned(own, peers) })
 }
 
 /// The settings of a session and its socket, which calls if an address is given, and otherwise has been called. `None` if it was stopped, or no
@@ -65,7 +65,7 @@ pub(super) fn open(told: &Value, control: &Control) -> Result<Option<(Settings, 
     };
     join(told, &mut socket)?;
     let credentials = credentials(told, &mut socket)?;
-    Ok(Some((Settings { handshake, credentials, limits, caller: None }, socket)))
+    Ok(Some((Settings { handshake, credentials, limits, client_secret: None }, socket)))
 }
 
 /// Listens at all addresses until one of them is called.

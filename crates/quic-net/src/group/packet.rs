@@ -10,10 +10,10 @@ const FORM: u8 = 0x01;
 /// Bytes of the header, and of the tag.
 const HEADER: usize = 1 + 4 + 4 + 8;
 const TAG: usize = 16;
-/// Packet numbers are below.
+/// Packet numbers are smaller than this.
 const NUMBERS: u64 = 1 << 62;
 /// Bytes of a packet in addition to its content.
-pub const AROUND: u32 = (HEADER + TAG) as u32;
+pub const OVERHEAD: u32 = (HEADER + TAG) as u32;
 
 /// The header of a packet, which is sent in the clear and authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn the_header_is_in_the_clear_and_the_content_is_not() {
         let packet = sealed(b"some content of a packet");
-        assert_eq!(packet.len(), 24 + AROUND as usize);
+        assert_eq!(packet.len(), 24 + OVERHEAD as usize);
         assert_eq!(packet[..17], [1, 0xa1, 0xb2, 0xc3, 0xd4, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 9]);
         assert!(!packet.windows(4).any(|four| b"some content".windows(4).any(|clear| clear == four)));
         let (header, rest) = Header::read(&packet).expect("it is a packet");
@@ -151,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_no_packet_or_has_a_header_that_is_written_so(bytes in vec(any::<u8>(), 0..80), form: bool) {
+        fn any_input_is_rejected_or_has_a_header_that_is_encoded_as_it_was_read(bytes in vec(any::<u8>(), 0..80), form: bool) {
             let mut bytes = bytes;
             if let (true, Some(first)) = (form, bytes.first_mut()) {
                 *first = FORM;

@@ -20,16 +20,16 @@ pub struct Reception {
     address: SocketAddr,
     session: u32,
     /// From the oldest epoch to the newest.
-    keys: Vec<Held>,
-    seen: Replay,
-    heard_at: Time,
+    keys: Vec<HeldKey>,
+    replay: Replay,
+    received_at: Time,
     /// The packet that is being decrypted.
-    room: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 /// The key of an epoch.
 #[derive(Debug)]
-struct Held {
+struct HeldKey {
     epoch: u32,
     key: EpochKey,
     /// The lowest number of a packet with this key; the maximum if there was none.
@@ -39,12 +39,19 @@ struct Held {
 }
 
 impl Reception {
-    /// The group at this address, in this session of its sender. Nothing can be read before the first key.
+    /// The group at this address, in this session of its sender. Packets cannot be decrypted before the first key.
     pub fn new(address: SocketAddr, session: u32, now: Time) -> Self {
-        Self { address, session, keys: Vec::new(), seen: Replay::new(), heard_at: now, room: Vec::new() }
+        Self {
+            address,
+            session,
+            keys: Vec::new(),
+            replay: Replay::new(),
+            received_at: now,
+            buffer: Vec::new(),
+        }
     }
 
-    /// Takes the secret of an epoch. One that is not newer than the others is ignored.
+    /// Adds the secret of an epoch. It is ignored if a newer epoch is known.
     pub fn install(&mut self, epoch: u32, secret: &Secret) {
         if self.keys.last().is_some_and(|newest| newest.epoch >= epoch) {
             return;
@@ -53,36 +60,36 @@ impl Reception {
             self.keys.remove(0);
         }
         let key = EpochKey::new(secret, self.session, epoch);
-        self.keys.push(Held { epoch, key, first: u64::MAX, until: Time::NEVER });
+        self.keys.push(HeldKey { epoch, key, first: u64::MAX, until: Time::NEVER });
     }
 
-    /// The content of a packet; `None`, with a count of the reason, if it is of another session or epoch, was forged, damaged or replayed. A packet
+    /// The content of a packet; `None`, with a count of the reason, if it belongs to another session or epoch, or was forged, damaged or replayed. A packet
     /// without content is a keep-alive.
     pub fn open(&mut self, packet: &[u8], now: Time, stats: &mut Stats) -> Option<&[u8]> {
         let Some((header, sealed)) = Header::read(packet) else {
             stats.discarded.malformed += 1;
             return None;
         };
-        let found = self.keys.iter().position(|held| held.epoch == header.epoch);
-        let Some(at) = found.filter(|_| header.session == self.session) else {
+        let position = self.keys.iter().position(|held| held.epoch == header.epoch);
+        let Some(at) = position.filter(|_| header.session == self.session) else {
             stats.discarded.strangers += 1;
             return None;
         };
         let (older, newer) = self.keys.split_at_mut(at + 1);
         let held = &mut older[at];
-        // who left has the old key, and could write what comes after the change
+        // a former member has the old key, and could forge packets after the change
         let late = newer.iter().any(|newer| header.number >= newer.first);
         if late || now >= held.until {
             stats.discarded.repeated += 1;
             return None;
         }
-        self.room.clear();
-        self.room.extend_from_slice(sealed);
-        let Some(content) = held.key.open(header, &mut self.room) else {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(sealed);
+        let Some(content) = held.key.open(header, &mut self.buffer) else {
             stats.discarded.forged += 1;
             return None;
         };
-        if !self.seen.take(header.number) {
+        if !self.replay.take(header.number) {
             stats.discarded.repeated += 1;
             return None;
         }
@@ -90,7 +97,7 @@ impl Reception {
         for old in &mut older[..at] {
             old.until = old.until.min(now + OVERLAP);
         }
-        self.heard_at = now;
+        self.received_at = now;
         Some(content)
     }
 
@@ -99,15 +106,15 @@ impl Reception {
         u32::from(crate::transport::OUTER[usize::from(self.address.is_ipv6())])
     }
 
-    /// Whether nothing of the group has arrived for `span`. Its sender sends keep-alives to the group.
-    pub fn deaf(&self, now: Time, span: Duration) -> bool {
-        now >= self.heard_at + span
+    /// Whether no packet of the group has arrived for `span`. Its sender sends keep-alives to the group.
+    pub fn is_idle(&self, now: Time, span: Duration) -> bool {
+        now >= self.received_at + span
     }
 
-    /// The message for users if this persists although the sender is alive.
-    pub fn complaint(&self) -> String {
+    /// The message for users if it stays idle although the sender is alive.
+    pub fn unreachable_message(&self) -> String {
         format!(
-            "nothing that the sender sends to the group {} arrives here: does the network carry it?",
+            "no packet of the sender to the group {} has arrived: does the network carry it?",
             self.address
         )
     }
@@ -147,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_packet_spoils_no_number() {
+    fn a_forged_packet_does_not_use_up_a_number() {
         let (mut reception, mut stats) = reception();
         assert_eq!(reception.open(&packet(1, 1 << 50, [2; 32]), at(1), &mut stats), None);
         assert_eq!(reception.open(&packet(1, 9, [1; 32]), at(1), &mut stats), Some(&[9][..]));
@@ -167,7 +174,7 @@ mod tests {
         assert!(reception.open(&packet(1, 2, [1; 32]), at(1), &mut stats).is_some(), "it is not in use yet");
         assert!(reception.open(&packet(2, 10, [2; 32]), at(2), &mut stats).is_some());
         assert!(reception.open(&packet(1, 9, [1; 32]), at(500), &mut stats).is_some(), "it was reordered");
-        assert!(reception.open(&packet(1, 11, [1; 32]), at(500), &mut stats).is_none(), "of one who left");
+        assert!(reception.open(&packet(1, 11, [1; 32]), at(500), &mut stats).is_none(), "of a former member");
         assert!(reception.open(&packet(1, 8, [1; 32]), at(1002), &mut stats).is_none(), "it is over");
         assert!(reception.open(&packet(2, 8, [2; 32]), at(1002), &mut stats).is_some());
         assert!(reception.open(&packet(1, 7, [2; 32]), at(1002), &mut stats).is_none());

@@ -12,12 +12,12 @@ use units::Time;
 use wire::stream::{Data, Envelope, Frame, Offer};
 
 use super::{FLOW, Framing, SENDER, config, setup};
+use crate::connection::SessionContext;
 use crate::frames::Datagram;
-use crate::lane::Link;
-use crate::send::{find, say};
+use crate::send::{find, parameter_error};
 
 /// Maximum distance of a packet number from the highest one.
-const LEAP: u64 = 1 << 32;
+const MAX_JUMP: u64 = 1 << 32;
 
 type Machine = StateMachine<stream::Receiver<AnyReceiver>>;
 
@@ -35,7 +35,7 @@ pub(crate) struct PacedReceiver {
 }
 
 impl PacedReceiver {
-    /// A session opens: the machine starts over.
+    /// A session opens: the next object starts a new state machine.
     pub(crate) fn open(&mut self, stats: &mut Stats) {
         self.retire(stats);
         (self.carries_from, self.newest) = (None, (0, 0));
@@ -48,7 +48,7 @@ impl PacedReceiver {
         }
     }
 
-    /// An object was accepted; with the first of a session the machine starts.
+    /// An object was accepted. The first object of a session starts the state machine.
     ///
     /// # Errors
     ///
@@ -57,24 +57,25 @@ impl PacedReceiver {
         &mut self,
         offer: &Offer,
         framing: &Framing,
-        link: &mut Link<'_>,
+        context: &mut SessionContext<'_>,
     ) -> Result<(), String> {
         if self.machine.is_some() {
             self.carries_from = None;
             return Ok(());
         }
-        self.carries_from = framing.begins;
+        self.carries_from = framing.first;
         let (entry, _) = find(&offer.scheme)?;
         let Build::Stream { receiver, .. } = entry.build else {
             return Err(format!("`{}` does not pace", offer.scheme));
         };
-        let config = config(offer, &entry, link.outer_bytes());
-        let law = receiver(&offer.params, &setup(&config)).map_err(say)?;
-        let seed = u64::from_be_bytes(std::array::from_fn(|at| link.binding()[at]));
+        let config = config(offer, &entry, context.outer_bytes());
+        let algorithm = receiver(&offer.params, &setup(&config)).map_err(parameter_error)?;
+        let seed = u64::from_be_bytes(std::array::from_fn(|at| context.binding()[at]));
         let random = Random::new(seed, "quic", "receiver");
-        let receiver = stream::Receiver::new(&config, law, SENDER);
-        let machine = self.machine.insert(Box::new(StateMachine::new(receiver, framing.me, FLOW, random)));
-        machine.handle(Input::Start, link.now);
+        let receiver = stream::Receiver::new(&config, algorithm, SENDER);
+        let machine =
+            self.machine.insert(Box::new(StateMachine::new(receiver, framing.receiver, FLOW, random)));
+        machine.handle(Input::Start, context.now);
         Ok(())
     }
 
@@ -83,7 +84,7 @@ impl PacedReceiver {
         self.carries_from = Some(seq);
     }
 
-    /// A packet of data in a frame of this length. Returns false if no sender would send it.
+    /// A data packet in a frame of this length. Returns false if no correct sender would send it.
     pub(crate) fn on_data(
         &mut self,
         data: &Data<'_>,
@@ -91,13 +92,13 @@ impl PacedReceiver {
         framing: &Framing,
         ecn: Ecn,
         sink: &mut dyn Sink,
-        link: &mut Link<'_>,
+        context: &mut SessionContext<'_>,
     ) -> bool {
         let (newest, before) = self.newest;
         let header = &data.header;
-        // numbers and bytes grow together, or no sender sent this
+        // a correct sender increases numbers and bytes together
         let grows = if header.seq > newest {
-            header.bytes_before >= before && header.seq - newest < LEAP
+            header.bytes_before >= before && header.seq - newest < MAX_JUMP
         } else {
             header.bytes_before <= before
         };
@@ -105,40 +106,40 @@ impl PacedReceiver {
         if header.seq > newest {
             self.newest = (header.seq, header.bytes_before);
         }
-        let Framing { me, outer_bytes, around, .. } = *framing;
-        let envelope = Envelope { flow: FLOW, source: SENDER, to: me.into(), ecn, outer_bytes };
-        let packet = Frame::Data(*data).packet(length + around as usize, &envelope);
-        // what was due before comes first
-        while machine.on_time(link.now) {}
-        machine.handle(Input::Packet(&packet), link.now);
+        let Framing { receiver, outer_bytes, overhead, .. } = *framing;
+        let envelope = Envelope { flow: FLOW, source: SENDER, to: receiver.into(), ecn, outer_bytes };
+        let packet = Frame::Data(*data).packet(length + overhead as usize, &envelope);
+        // deadlines before the arrival come first
+        while machine.on_time(context.now) {}
+        machine.handle(Input::Packet(&packet), context.now);
         if let Some(seq) = self.carries_from.and_then(|from| header.seq.checked_sub(from)) {
-            sink.take(seq, link.now, data.content);
+            sink.take(seq, context.now, data.content);
         }
-        self.post(link);
-        link.stats.packets += 1;
-        link.stats.bytes += u64::from(packet.size_bytes);
-        link.stats.content += data.content.len() as u64;
-        link.stats.marked += u64::from(ecn == Ecn::Marked);
-        self.counted = [link.stats.packets, link.stats.bytes, link.stats.content];
+        self.transmit(context);
+        context.stats.packets += 1;
+        context.stats.bytes += u64::from(packet.size_bytes);
+        context.stats.content += data.content.len() as u64;
+        context.stats.marked += u64::from(ecn == Ecn::Marked);
+        self.counted = [context.stats.packets, context.stats.bytes, context.stats.content];
         true
     }
 
     /// Handles what is due.
-    pub(crate) fn turn(&mut self, link: &mut Link<'_>) {
-        while self.machine.as_mut().is_some_and(|machine| machine.on_time(link.now)) {}
-        self.post(link);
+    pub(crate) fn turn(&mut self, context: &mut SessionContext<'_>) {
+        while self.machine.as_mut().is_some_and(|machine| machine.on_time(context.now)) {}
+        self.transmit(context);
     }
 
-    /// Puts what the machine sent into DATAGRAM frames.
-    fn post(&mut self, link: &mut Link<'_>) {
+    /// Sends the packets of the state machine in DATAGRAM frames.
+    fn transmit(&mut self, context: &mut SessionContext<'_>) {
         let Some(machine) = &mut self.machine else { return };
         machine.drain(|packet| self.outbox.push(*packet));
         for packet in self.outbox.drain(..) {
             if let Header::Feedback | Header::Player { .. } = packet.header
                 && let Some(frame) = Frame::of(&packet, &[], 0)
-                && link.send(&Datagram::Packet(frame)).is_err()
+                && context.send_datagram(&Datagram::Packet(frame)).is_err()
             {
-                link.stats.overruns += 1;
+                context.stats.overruns += 1;
             }
         }
     }

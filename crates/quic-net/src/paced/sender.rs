@@ -12,13 +12,13 @@ use transfer::{Pace, Payload};
 use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{Envelope, Frame, Offer};
 
-use super::{FLOW, RECEIVER, SENDER, TICKS, around, config, frame_bytes, room, setup};
+use super::{FLOW, RECEIVER, SENDER, TICKS, config, content_capacity, frame_bytes, overhead, setup};
+use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
-use crate::lane::Link;
-use crate::send::{find, say};
+use crate::send::{find, parameter_error};
 
 /// Interval at which a flow without an object is polled.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 type Machine = StateMachine<stream::Sender<AnySender>>;
 
@@ -26,17 +26,17 @@ type Machine = StateMachine<stream::Sender<AnySender>>;
 pub(crate) struct PacedSender {
     machine: Option<Box<Machine>>,
     seed: u64,
-    /// The receiver is ready for an object, and the first packet waits until the rate of its content has been measured, at this instant at the latest.
+    /// The receiver is ready for an object, and the rate of its content is measured until this time at the latest, before the first packet.
     start_at: Option<Time>,
-    /// The receiver is ready for the present object, whose content begins with this packet.
+    /// The number of the packet with which the content of the present object begins, once the receiver is ready for it.
     carries_from: Option<u64>,
     /// The number of the next packet.
     next: u64,
-    /// The payload has no content before.
+    /// The payload has no content before this time.
     ready_at: Time,
     outbox: Vec<Packet>,
-    room: Vec<u8>,
-    /// The scheme's mode that was asked for last.
+    buffer: Vec<u8>,
+    /// The last mode that was requested.
     mode: Option<String>,
     /// Data packets sent in all sessions, their bytes and those of their content.
     counted: [u64; 3],
@@ -52,13 +52,13 @@ impl PacedSender {
             next: 0,
             ready_at: Time::ZERO,
             outbox: Vec::new(),
-            room: Vec::new(),
+            buffer: Vec::new(),
             mode: scheme.mode.clone(),
             counted: [0; 3],
         }
     }
 
-    /// A session opens: the machine starts over.
+    /// A session opens: the next object starts a new state machine.
     pub(crate) fn open(&mut self, stats: &mut Stats) {
         self.retire(stats);
         (self.start_at, self.carries_from, self.next, self.ready_at) = (None, None, 0, Time::ZERO);
@@ -72,7 +72,7 @@ impl PacedSender {
     }
 
     /// The present object is complete.
-    pub(crate) fn put_away(&mut self) {
+    pub(crate) fn finish_object(&mut self) {
         self.carries_from = None;
     }
 
@@ -87,62 +87,63 @@ impl PacedSender {
     }
 
     /// The receiver is ready for an object.
-    pub(crate) fn join(&mut self, object: u32, link: &mut Link<'_>) {
+    pub(crate) fn join(&mut self, object: u32, context: &mut SessionContext<'_>) {
         if self.machine.is_none() {
-            self.start_at = Some(link.now);
+            self.start_at = Some(context.now);
         } else {
-            self.carry(object, link);
+            self.carry(object, context);
         }
     }
 
-    fn carry(&mut self, object: u32, link: &mut Link<'_>) {
+    fn carry(&mut self, object: u32, context: &mut SessionContext<'_>) {
         self.carries_from = Some(self.next);
-        link.say(&Record::First { object, seq: self.next });
+        context.send_record(&Record::First { object, seq: self.next });
     }
 
-    /// Makes the machine and starts it, once it is known how fast content comes.
+    /// Creates and starts the state machine, once the rate of the content is known.
     ///
     /// # Errors
     ///
-    /// Parameters that do not go together, or a path that does not carry the packets; a message for users.
+    /// Inconsistent parameters, or packets that are too large for the path; a message for users.
     fn start(
         &mut self,
         object: u32,
         offer: &Offer,
         payload: &mut dyn Payload,
-        link: &mut Link<'_>,
+        context: &mut SessionContext<'_>,
     ) -> Result<(), String> {
-        if self.start_at.is_none_or(|at| link.now < at) {
+        if self.start_at.is_none_or(|at| context.now < at) {
             return Ok(());
         }
-        let pace = payload.pace(link.now);
+        let pace = payload.pace(context.now);
         if let Pace::Measuring(until) = pace {
             self.start_at = Some(until);
             return Ok(());
         }
         self.start_at = None;
-        check_path(offer, link)?;
+        check_path(offer, context)?;
         let (entry, _) = find(&offer.scheme)?;
-        let rtt = u64::try_from(link.connection.rtt().as_nanos()).map(Duration::from_nanos).ok();
+        let rtt = u64::try_from(context.connection.rtt().as_nanos()).map(Duration::from_nanos).ok();
         let packet = Bytes::new(u64::from(offer.packet));
-        let own = with_initial_rate(&entry, &offer.params, packet, pace, rtt);
+        let params = with_initial_rate(&entry, &offer.params, packet, pace, rtt);
         let Build::Stream { sender, .. } = entry.build else {
             return Err(format!("`{}` does not pace", offer.scheme));
         };
-        let config = config(offer, &entry, link.outer_bytes());
-        let law = sender(own.as_ref().unwrap_or(&offer.params), &setup(&config)).map_err(say)?;
-        if law.out_of_band() {
-            let said = "control packets out of band need queues with classes: they are simulated only";
-            return Err(said.to_owned());
+        let config = config(offer, &entry, context.outer_bytes());
+        let algorithm =
+            sender(params.as_ref().unwrap_or(&offer.params), &setup(&config)).map_err(parameter_error)?;
+        if algorithm.out_of_band() {
+            let why = "control packets out of band need queues with classes: they are simulated only";
+            return Err(why.to_owned());
         }
-        let sender = stream::Sender::new(&config, law, RECEIVER.into());
+        let sender = stream::Sender::new(&config, algorithm, RECEIVER.into());
         let random = Random::new(self.seed, "quic", "sender");
         let machine = self.machine.insert(Box::new(StateMachine::new(sender, SENDER, FLOW, random)));
-        machine.handle(Input::Start, link.now);
+        machine.handle(Input::Start, context.now);
         if let Some(mode) = &self.mode {
-            machine.handle(Input::Mode(mode), link.now);
+            machine.handle(Input::Mode(mode), context.now);
         }
-        self.carry(object, link);
+        self.carry(object, context);
         Ok(())
     }
 
@@ -156,14 +157,14 @@ impl PacedSender {
         object: u32,
         offer: &Offer,
         payload: &mut dyn Payload,
-        link: &mut Link<'_>,
+        context: &mut SessionContext<'_>,
     ) -> Result<(), String> {
-        self.start(object, offer, payload, link)?;
+        self.start(object, offer, payload, context)?;
         for _ in 0..TICKS {
-            self.supply(payload, link.now);
+            self.supply(payload, context.now);
             let Some(machine) = &mut self.machine else { return Ok(()) };
-            let ticked = machine.on_time(link.now);
-            self.post(payload, link)?;
+            let ticked = machine.on_time(context.now);
+            self.transmit(payload, context)?;
             if !ticked {
                 break;
             }
@@ -171,64 +172,68 @@ impl PacedSender {
         Ok(())
     }
 
-    /// Tells the machine when there is content.
+    /// Tells the state machine when there is content.
     fn supply(&mut self, payload: &mut dyn Payload, now: Time) {
         let Some(machine) = &mut self.machine else { return };
         let held = self.ready_at > now;
-        self.ready_at = if self.carries_from.is_some() { payload.ready(now) } else { now + LOOK_EVERY };
-        // where there was something and still is, there is nothing to tell
+        self.ready_at = if self.carries_from.is_some() { payload.ready(now) } else { now + POLL_INTERVAL };
+        // it knows already that there is content
         if held || self.ready_at > now {
             let until = self.ready_at.max(now);
             machine.with(now, |sender, cx| sender.wait_for_data(until, cx));
         }
     }
 
-    /// Puts what the machine sent into DATAGRAM frames.
-    fn post(&mut self, payload: &mut dyn Payload, link: &mut Link<'_>) -> Result<(), String> {
+    /// Sends the packets of the state machine in DATAGRAM frames.
+    fn transmit(
+        &mut self,
+        payload: &mut dyn Payload,
+        context: &mut SessionContext<'_>,
+    ) -> Result<(), String> {
         let Some(machine) = &mut self.machine else { return Ok(()) };
         machine.drain(|packet| self.outbox.push(*packet));
-        let outer_bytes = link.outer_bytes();
+        let outer_bytes = context.outer_bytes();
         for packet in self.outbox.drain(..) {
             let Header::Stream(header) = packet.header else { continue };
-            let room = room(packet.size_bytes, outer_bytes);
-            self.room.resize(room, 0);
+            let capacity = content_capacity(packet.size_bytes, outer_bytes);
+            self.buffer.resize(capacity, 0);
             let filled = match self.carries_from.and_then(|from| header.seq.checked_sub(from)) {
-                Some(seq) => payload.fill(seq, link.now, &mut self.room).min(room),
+                Some(seq) => payload.fill(seq, context.now, &mut self.buffer).min(capacity),
                 None => 0,
             };
             self.next = header.seq + 1;
-            let Some(Frame::Data(mut data)) = Frame::of(&packet, &self.room[..filled], 0) else { continue };
+            let Some(Frame::Data(mut data)) = Frame::of(&packet, &self.buffer[..filled], 0) else { continue };
             data.padding = packet_padding(&data, packet.size_bytes, outer_bytes);
-            match link.send(&Datagram::Packet(Frame::Data(data))) {
+            match context.send_datagram(&Datagram::Packet(Frame::Data(data))) {
                 Ok(()) => {}
-                // the path is full, and this packet is lost
-                Err(quinn_proto::SendDatagramError::Blocked(_)) => link.stats.overruns += 1,
+                // the send buffer is full, and this packet is lost
+                Err(quinn_proto::SendDatagramError::Blocked(_)) => context.stats.overruns += 1,
                 Err(_) => return Err(too_long(packet.size_bytes)),
             }
-            link.stats.lateness.record(link.now.saturating_since(packet.sent_at));
-            link.stats.packets += 1;
-            link.stats.bytes += u64::from(packet.size_bytes);
-            link.stats.content += filled as u64;
+            context.stats.lateness.record(context.now.saturating_since(packet.sent_at));
+            context.stats.packets += 1;
+            context.stats.bytes += u64::from(packet.size_bytes);
+            context.stats.content += filled as u64;
         }
-        self.counted = [link.stats.packets, link.stats.bytes, link.stats.content];
+        self.counted = [context.stats.packets, context.stats.bytes, context.stats.content];
         Ok(())
     }
 
-    /// Feedback of the receiver. Returns false if it is not valid here.
+    /// Feedback of the receiver. Returns false if the frame is not feedback, or not expected.
     pub(crate) fn on_feedback(
         &mut self,
         frame: &Frame<'_>,
         length: usize,
         ecn: Ecn,
-        link: &Link<'_>,
+        context: &SessionContext<'_>,
     ) -> bool {
         let Some(machine) = &mut self.machine else { return false };
-        let outer_bytes = link.outer_bytes();
+        let outer_bytes = context.outer_bytes();
         let envelope = Envelope { flow: FLOW, source: RECEIVER, to: SENDER.into(), ecn, outer_bytes };
-        let packet = frame.packet(length + around(outer_bytes) as usize, &envelope);
+        let packet = frame.packet(length + overhead(outer_bytes) as usize, &envelope);
         let valid = matches!(packet.header, Header::Feedback | Header::Player { .. });
         if valid {
-            machine.handle(Input::Packet(&packet), link.now);
+            machine.handle(Input::Packet(&packet), context.now);
         }
         valid
     }
@@ -245,8 +250,8 @@ impl PacedSender {
     pub(crate) fn wake(&self, now: Time) -> Time {
         match &self.machine {
             Some(machine) => {
-                let given_at = if self.ready_at > now { self.ready_at } else { Time::NEVER };
-                machine.wake().min(given_at)
+                let ready_at = if self.ready_at > now { self.ready_at } else { Time::NEVER };
+                machine.wake().min(ready_at)
             }
             None => self.start_at.unwrap_or(Time::NEVER),
         }
@@ -272,25 +277,23 @@ impl PacedSender {
     }
 }
 
-/// Zeros after the content, so that the packet has the size that the scheme counts with.
+/// Bytes of padding after the content, so that the packet has the size that the scheme assumes.
 fn packet_padding(data: &wire::stream::Data<'_>, packet: u32, outer_bytes: u32) -> usize {
     // with padding there are two bytes for the length of the content
     frame_bytes(packet, outer_bytes).saturating_sub(crate::frames::data_length(data) + 2)
 }
 
-/// Whether the other end takes DATAGRAM frames, and the path packets of this size.
-fn check_path(offer: &Offer, link: &mut Link<'_>) -> Result<(), String> {
-    let needed = frame_bytes(offer.packet.into(), link.outer_bytes());
-    match link.connection.datagrams().max_size() {
-        None => {
-            Err("the other end takes no DATAGRAM frames (RFC 9221), which a scheme that paces needs"
-                .to_owned())
-        }
+/// Whether the peer accepts DATAGRAM frames, and the path carries packets of this size.
+fn check_path(offer: &Offer, context: &mut SessionContext<'_>) -> Result<(), String> {
+    let needed = frame_bytes(offer.packet.into(), context.outer_bytes());
+    match context.connection.datagrams().max_size() {
+        None => Err("the other end does not support DATAGRAM frames (RFC 9221), which a paced scheme needs"
+            .to_owned()),
         Some(max) if max < needed => Err(too_long(u32::from(offer.packet))),
         Some(_) => Ok(()),
     }
 }
 
 fn too_long(packet: u32) -> String {
-    format!("the path does not carry packets of {packet} bytes: choose a smaller size of packets")
+    format!("the path does not carry packets of {packet} bytes: use smaller packets")
 }

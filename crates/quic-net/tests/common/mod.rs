@@ -1,4 +1,4 @@
-//! Ends of sessions in threads, folders, and content.
+//! Senders and receivers in threads, folders, and content.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::net::SocketAddr;
@@ -25,8 +25,8 @@ pub fn addresses() -> (SocketAddr, SocketAddr) {
     (SocketAddr::from(([10, 0, 0, 1], 7)), SocketAddr::from(([10, 0, 0, 2], 9)))
 }
 
-/// A bottleneck of 8 Mbit/s towards the second address with a queue of 60 ms, 10 ms each way; then `law`.
-pub fn bottleneck(mut law: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> VirtualNetwork {
+/// A bottleneck of 8 Mbit/s towards the second address with a queue of 60 ms, 10 ms each way; then `impair`.
+pub fn bottleneck(mut impair: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'static) -> VirtualNetwork {
     let (_, b) = addresses();
     let mut free_at = Time::ZERO;
     VirtualNetwork::new(move |passing| {
@@ -38,7 +38,7 @@ pub fn bottleneck(mut law: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 'stat
         if passing.to == b {
             free_at = start + serialise;
         }
-        law(&passing.after(start.saturating_since(passing.at) + serialise + ms(10)))
+        impair(&passing.after(start.saturating_since(passing.at) + serialise + ms(10)))
     })
 }
 
@@ -82,9 +82,9 @@ pub fn content(length: usize) -> Vec<u8> {
 /// Two sockets, and the address of the second.
 pub fn pair() -> (Udp, Udp, SocketAddr) {
     let bind = || Udp::bind(SocketAddr::from(([127, 0, 0, 1], 0))).expect("there is a loopback device");
-    let (here, there) = (bind(), bind());
-    let to = there.address().expect("it is bound");
-    (here, there, to)
+    let (sender_socket, receiver_socket) = (bind(), bind());
+    let to = receiver_socket.address().expect("it is bound");
+    (sender_socket, receiver_socket, to)
 }
 
 pub fn limits() -> Limits {
@@ -92,7 +92,7 @@ pub fn limits() -> Limits {
 }
 
 pub fn settings(handshake: Handshake, credentials: Credentials) -> Settings {
-    Settings { handshake, credentials, limits: limits(), caller: None }
+    Settings { handshake, credentials, limits: limits(), client_secret: None }
 }
 
 /// An object of a file.
@@ -109,11 +109,11 @@ pub fn object(path: &Path, scheme: &Scheme, more: bool) -> Object {
         receivers: Receivers { min: 1 },
     };
     let loaded = task.load(&Arc::new(Tally::default()), &|| true).expect("the file is there");
-    let (cargo, about) = loaded.expect("nobody said stop");
-    Object { folders: Vec::new(), cargo, about, more }
+    let (outgoing, about) = loaded.expect("it was not stopped");
+    Object { folders: Vec::new(), outgoing, about, more }
 }
 
-/// A sender of files, which calls.
+/// A sender of files, which connects.
 pub fn send_files<P: Platform + Send + 'static>(
     platform: P,
     to: SocketAddr,

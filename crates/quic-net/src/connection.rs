@@ -1,4 +1,4 @@
-//! A connection of a session, its control stream, and the context in which a [`Work`](crate::session::Work) uses it.
+//! A connection of a session, its control stream, and the context in which an [`Application`](crate::session::Application) uses it.
 
 use crate::Stats;
 use bytes::BytesMut;
@@ -7,40 +7,40 @@ use units::Time;
 
 use crate::frames::{Datagram, MAX_RECORD, Malformed, Record};
 
-/// Bytes that are allocated at once for outgoing datagrams and blocks.
-const PIECE: usize = 1 << 18;
+/// Bytes per allocation for outgoing datagrams and blocks.
+const ALLOCATION: usize = 1 << 18;
 
-/// A connection whose handshake is in progress or complete.
-pub struct Lane {
+/// The state of a connection whose handshake is in progress or complete.
+pub struct ConnectionState {
     /// Its handle.
     pub id: ConnectionHandle,
     /// Its control stream.
     pub control: ControlStream,
     /// The handshake is complete.
     pub connected: bool,
-    /// The other end has said hello.
-    pub greeted: bool,
-    /// The secret by which the other end is recognised.
-    pub caller: [u8; 32],
+    /// The hello of the peer has been received.
+    pub hello_received: bool,
+    /// The secret by which a client is recognised.
+    pub client_secret: [u8; 32],
     /// When it was opened.
-    pub began_at: Time,
-    /// When something last came.
-    pub heard_at: Time,
+    pub started_at: Time,
+    /// When a datagram last arrived.
+    pub received_at: Time,
     /// Why it was lost.
     pub lost: Option<ConnectionError>,
 }
 
-impl Lane {
-    /// A connection without its hello.
+impl ConnectionState {
+    /// A new connection.
     pub fn new(id: ConnectionHandle, now: Time) -> Self {
         Self {
             id,
             control: ControlStream::default(),
             connected: false,
-            greeted: false,
-            caller: [0; 32],
-            began_at: now,
-            heard_at: now,
+            hello_received: false,
+            client_secret: [0; 32],
+            started_at: now,
+            received_at: now,
             lost: None,
         }
     }
@@ -52,12 +52,12 @@ pub struct ControlStream {
     id: Option<StreamId>,
     /// Received, and not yet read.
     inbound: Vec<u8>,
-    /// Written, and not yet taken by quinn.
+    /// Encoded, and not yet accepted by quinn.
     outbound: Vec<u8>,
 }
 
 impl ControlStream {
-    /// Opens the stream at the client, or takes it at the server.
+    /// Opens the stream at the client, or accepts it at the server.
     pub fn open(&mut self, connection: &mut Connection) {
         if self.id.is_none() {
             self.id = match connection.side().is_client() {
@@ -68,11 +68,11 @@ impl ControlStream {
     }
 
     /// Appends a record.
-    pub fn say(&mut self, record: &Record) {
+    pub fn send_record(&mut self, record: &Record) {
         record.write(&mut self.outbound);
     }
 
-    /// Gives quinn what has been said, and takes what has come.
+    /// Writes pending records to the stream, and reads what has arrived.
     pub fn exchange(&mut self, connection: &mut Connection) {
         self.open(connection);
         let Some(id) = self.id else { return };
@@ -94,7 +94,7 @@ impl ControlStream {
     ///
     /// # Errors
     ///
-    /// What came is no record.
+    /// The received bytes are not a record.
     pub fn next_record(&mut self) -> Result<Option<Record>, Malformed> {
         let Some((record, length)) = Record::read(&self.inbound)? else { return Ok(None) };
         self.inbound.drain(..length);
@@ -102,16 +102,16 @@ impl ControlStream {
     }
 }
 
-/// A value that only the two ends of this connection know [RFC8446 §7.5]. Its handshake is complete.
+/// The channel binding of a connection whose handshake is complete: a value that only its two ends know [RFC8446 §7.5].
 pub fn binding(connection: &Connection) -> [u8; 32] {
     let mut binding = [0; 32];
-    let exported = connection.crypto_session().export_keying_material(&mut binding, b"EXPORTER-thalweg", b"");
-    exported.expect("the handshake is complete, and 32 bytes are not too many");
+    let result = connection.crypto_session().export_keying_material(&mut binding, b"EXPORTER-thalweg", b"");
+    result.expect("the handshake is complete, and 32 bytes are not too many");
     binding
 }
 
-/// The context of a work in a session: its connection.
-pub(crate) struct Link<'a> {
+/// What an application may use in a session: its connection and the counters.
+pub(crate) struct SessionContext<'a> {
     pub(crate) connection: &'a mut Connection,
     pub(crate) control: &'a mut ControlStream,
     pub(crate) pool: &'a mut Pool,
@@ -119,41 +119,41 @@ pub(crate) struct Link<'a> {
     pub(crate) now: Time,
 }
 
-/// Buffers that quinn gets parts of: one allocation for many datagrams.
+/// Buffers of which quinn gets slices: one allocation for many datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Pool(BytesMut);
 
 impl Pool {
-    /// A buffer that is empty and has room for this many bytes.
-    pub(crate) fn room(&mut self, bytes: usize) -> &mut BytesMut {
+    /// An empty buffer with a capacity of at least this many bytes.
+    pub(crate) fn buffer(&mut self, bytes: usize) -> &mut BytesMut {
         if self.0.capacity() < bytes {
-            self.0.reserve(PIECE.max(bytes));
+            self.0.reserve(ALLOCATION.max(bytes));
         }
         &mut self.0
     }
 
-    /// What was written to the buffer.
+    /// The bytes that were written to the buffer.
     pub(crate) fn take(&mut self) -> bytes::Bytes {
         self.0.split().freeze()
     }
 }
 
-impl Link<'_> {
-    /// Says something reliably.
-    pub(crate) fn say(&mut self, record: &Record) {
-        self.control.say(record);
+impl SessionContext<'_> {
+    /// Sends a record on the control stream.
+    pub(crate) fn send_record(&mut self, record: &Record) {
+        self.control.send_record(record);
     }
 
     /// Sends a DATAGRAM frame.
     ///
     /// # Errors
     ///
-    /// The path does not carry it, or too many wait.
-    pub(crate) fn send(&mut self, datagram: &Datagram<'_>) -> Result<(), SendDatagramError> {
-        let room = self.pool.room(1 << 16);
-        room.clear();
-        if !datagram.write(room) {
-            room.clear();
+    /// It is too large for the path, or the send buffer is full.
+    pub(crate) fn send_datagram(&mut self, datagram: &Datagram<'_>) -> Result<(), SendDatagramError> {
+        let buffer = self.pool.buffer(1 << 16);
+        buffer.clear();
+        if !datagram.write(buffer) {
+            buffer.clear();
             return Err(SendDatagramError::TooLarge);
         }
         let bytes = self.pool.take();
