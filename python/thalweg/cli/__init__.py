@@ -31,7 +31,7 @@ Exit codes: 0 done; 1 an expectation failed, or something needed is missing; 2 a
 VERBS = {
     "run": "Run a scenario, or every cell of its sweep.",
     "emulate": "Run a scenario in real time, with the kernel's TCP and real programs.",
-    "send": "Send a file or standard input over QUIC, by any scheme.",
+    "send": "Send a file, a folder or standard input over QUIC, by any scheme.",
     "recv": "Receive what `thalweg send` sends.",
     "identity": "Print the fingerprint by which others know this end of transfers.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
