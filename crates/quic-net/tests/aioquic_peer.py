@@ -1,6 +1,6 @@
 """An end of a session by aioquic, a QUIC stack that shares no code with ours.
 
-`aioquic_peer.py client PORT streams|datagrams` sends. `aioquic_peer.py server streams|datagrams` receives, on a port
+`aioquic_peer.py client PORT streams|datagrams OPTIONS` sends; the option `chacha20` selects the cipher. `aioquic_peer.py server streams|datagrams` receives, on a port
 that it prints. The client updates its keys and changes its address on the way, the server updates its keys. Each
 prints what happened, as `name value` in lines.
 """
@@ -16,6 +16,7 @@ import time
 from aioquic.quic import events
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
+from aioquic.tls import CipherSuite
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.x509.oid import NameOID
@@ -137,12 +138,14 @@ class Peer:
 class Sender(Peer):
     """The client, which sends."""
 
-    def __init__(self, mode, port):
+    def __init__(self, mode, port, options):
         super().__init__(mode, SENDER)
         configuration = QuicConfiguration(
             is_client=True, alpn_protocols=[ALPN], verify_mode=ssl.CERT_NONE, server_name="thalweg"
         )
         configuration.max_datagram_frame_size = 65536
+        if "chacha20" in options:
+            configuration.cipher_suites = [CipherSuite.CHACHA20_POLY1305_SHA256]
         self.quic = QuicConnection(configuration=configuration)
         self.quic.connect(("127.0.0.1", port), now=time.time())
 
@@ -270,7 +273,7 @@ class Receiver(Peer):
 
 def main():
     if sys.argv[1] == "client":
-        Sender(sys.argv[3], int(sys.argv[2])).run()
+        Sender(sys.argv[3], int(sys.argv[2]), sys.argv[4]).run()
     else:
         Receiver(sys.argv[2]).run()
 

@@ -1,13 +1,16 @@
-//! Sessions with aioquic at the other end (`aioquic_peer.py`): handshake, streams, DATAGRAM frames, key update, migration.
+//! Sessions with aioquic at the other end (`aioquic_peer.py`): handshake, streams, DATAGRAM frames, key update, migration; and the cases of the QUIC
+//! interop runner (github.com/quic-interop/quic-interop-runner) that concern what sessions use.
 //!
 //! `THALWEG_PYTHON` names a Python with aioquic; otherwise `python3` is tried. Without aioquic the tests print `skipped` and pass.
 
 mod common;
+mod relay;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use common::{limits, settings};
 use contract::EndpointId;
@@ -15,8 +18,9 @@ use driver::Udp;
 use quic_net::{
     Control, Credentials, End, Handshake, Object, Outcome, Proposal, Scheme, objects, receive, send,
 };
+use relay::{Path, Relay};
 use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
-use units::Time;
+use units::{Duration, Time};
 
 const LENGTH: u64 = 2_000_000;
 const PACKETS: u64 = 300;
@@ -151,9 +155,23 @@ fn read(text: &str) -> Reported {
 
 /// aioquic connects and sends. Returns the outcome of the receiver, and the output of aioquic.
 fn from_aioquic(python: &str, mode: &str) -> (Outcome, Reported) {
-    let mut platform = Udp::bind(SocketAddr::from(([127, 0, 0, 1], 0))).expect("there is a loopback device");
-    let port = platform.address().expect("it is bound").port();
-    let command = [PEER, "client", &port.to_string(), mode].map(str::to_owned);
+    let (outcome, reported, _) = from_aioquic_by(python, mode, Ipv4Addr::LOCALHOST.into(), "", None);
+    (outcome, reported)
+}
+
+/// The same to a receiver at this address, with these options of aioquic, over an impaired path; and how often it was impaired.
+fn from_aioquic_by(
+    python: &str,
+    mode: &str,
+    at: IpAddr,
+    options: &str,
+    path: Option<Path>,
+) -> (Outcome, Reported, u64) {
+    let mut platform = Udp::bind(SocketAddr::new(at, 0)).expect("there is a loopback device");
+    let address = platform.address().expect("it is bound");
+    let relay = path.map(|path| Relay::new(address, path, 1));
+    let port = relay.as_ref().map_or(address, |relay| relay.address).port();
+    let command = [PEER, "client", &port.to_string(), mode, options].map(str::to_owned);
     let peer = Command::new(python).args(command).stdout(Stdio::piped()).spawn().expect("Python is there");
     let mut accept = |proposal: &Proposal| {
         Ok(match proposal.offer.transport {
@@ -164,7 +182,7 @@ fn from_aioquic(python: &str, mode: &str) -> (Outcome, Reported) {
     let outcome =
         receive(&settings(Handshake::Listen, credentials()), &mut accept, &mut platform, &Control::new());
     let output = peer.wait_with_output().expect("it ends");
-    (outcome, read(&String::from_utf8_lossy(&output.stdout)))
+    (outcome, read(&String::from_utf8_lossy(&output.stdout)), relay.map_or(0, |relay| relay.impaired()))
 }
 
 #[test]
@@ -199,6 +217,12 @@ fn aioquic_sends_datagrams_and_receives_feedback() {
 
 /// Connects to aioquic and sends.
 fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Reported) {
+    let (outcome, reported, _) = to_aioquic_by(python, mode, scheme, None);
+    (outcome, reported)
+}
+
+/// The same over an impaired path; and how often it was impaired.
+fn to_aioquic_by(python: &str, mode: &str, scheme: &str, path: Option<Path>) -> (Outcome, Reported, u64) {
     let mut peer = Command::new(python)
         .args([PEER, "server", mode])
         .stdout(Stdio::piped())
@@ -208,7 +232,9 @@ fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Reported) {
     let mut first = String::new();
     output.read_line(&mut first).expect("it prints its port");
     let port = first.trim().strip_prefix("port ").and_then(|port| port.parse::<u16>().ok()).expect("a port");
-    let to = SocketAddr::from(([127, 0, 0, 1], port));
+    let server = SocketAddr::from(([127, 0, 0, 1], port));
+    let relay = path.map(|path| Relay::new(server, path, 1));
+    let to = relay.as_ref().map_or(server, |relay| relay.address);
     let mut platform = Udp::for_calling(to).expect("there is a loopback device");
     let outgoing = match mode {
         "streams" => Outgoing::Windowed(Box::new(Content { confirmed: false })),
@@ -222,7 +248,7 @@ fn to_aioquic(python: &str, mode: &str, scheme: &str) -> (Outcome, Reported) {
     let mut text = String::new();
     output.read_to_string(&mut text).expect("it ends");
     peer.wait().expect("it ends");
-    (outcome, read(&text))
+    (outcome, read(&text), relay.map_or(0, |relay| relay.impaired()))
 }
 
 #[test]
@@ -244,4 +270,67 @@ fn aioquic_receives_datagrams() {
     assert_eq!(outcome.end, End::Complete, "{reported:?}");
     assert!(reported["datagrams"].parse::<u32>().expect("a number") >= 50, "{reported:?}");
     assert_eq!(reported.get("done").map(String::as_str), Some("1"), "{reported:?}");
+}
+
+/// Cases of the interop runner by their names there, over paths with losses, changes, delays and rebindings.
+#[test]
+fn aioquic_sends_in_the_cases_of_the_interop_runner() {
+    let Some(python) = python() else { return };
+    let (here, elsewhere) = (Ipv4Addr::LOCALHOST.into(), Ipv4Addr::new(127, 0, 0, 2).into());
+    let ms = Duration::from_millis;
+    let path = Path { delay: ms(10), ..Path::default() };
+    let cases = [
+        ("transfer", here, "", path),
+        ("longrtt", here, "", Path { delay: ms(750), ..path }),
+        ("chacha20", here, "chacha20", path),
+        ("ipv6", Ipv6Addr::LOCALHOST.into(), "", path),
+        ("transferloss", here, "", Path { loss: 0.02, ..path }),
+        ("transfercorruption", here, "", Path { corruption: 0.02, ..path }),
+        ("handshakeloss", here, "", Path { loss: 0.3, lossy: 12, ..path }),
+        ("blackhole", here, "", Path { blackhole: Some((ms(100), ms(2100))), ..path }),
+        ("rebind-port", here, "", Path { rebinding: Some((ms(100), here)), ..path }),
+        ("rebind-addr", here, "", Path { rebinding: Some((ms(100), elsewhere)), ..path }),
+    ];
+    thread::scope(|scope| {
+        for (name, at, options, path) in cases {
+            let python = &python;
+            scope.spawn(move || {
+                let (outcome, reported, impaired) =
+                    from_aioquic_by(python, "streams", at, options, Some(path));
+                assert_eq!(impaired > 0, path.impairs(), "{name}");
+                assert_eq!(outcome.end, End::Complete, "{name}: {reported:?}");
+                assert_eq!(
+                    reported.get("message").map(String::as_str),
+                    Some("whole"),
+                    "{name}: {reported:?}"
+                );
+                assert_eq!(outcome.stats.sessions, 1, "{name}: one connection");
+            });
+        }
+    });
+}
+
+/// As above; aioquic's end serves one connection, so that nothing may keep the first from opening.
+#[test]
+fn aioquic_receives_in_the_cases_of_the_interop_runner() {
+    let Some(python) = python() else { return };
+    let ms = Duration::from_millis;
+    let path = Path { delay: ms(10), ..Path::default() };
+    let cases = [
+        ("transferloss", Path { loss: 0.02, ..path }),
+        ("transfercorruption", Path { corruption: 0.02, ..path }),
+        ("blackhole", Path { blackhole: Some((ms(200), ms(2200))), ..path }),
+        ("rebind-port", Path { rebinding: Some((ms(200), Ipv4Addr::LOCALHOST.into())), ..path }),
+    ];
+    thread::scope(|scope| {
+        for (name, path) in cases {
+            let python = &python;
+            scope.spawn(move || {
+                let (outcome, reported, impaired) = to_aioquic_by(python, "streams", "cubic", Some(path));
+                assert!(impaired > 0, "{name}");
+                assert_eq!(outcome.end, End::Complete, "{name}: {reported:?}");
+                assert_eq!(reported.get("right").map(String::as_str), Some("1"), "{name}: {reported:?}");
+            });
+        }
+    });
 }
