@@ -1,8 +1,8 @@
 """An end of a session by aioquic, a QUIC stack that shares no code with ours.
 
-`aioquic_peer.py client PORT streams|datagrams OPTIONS` sends; the option `chacha20` selects the cipher. `aioquic_peer.py server streams|datagrams` receives, on a port
-that it prints. The client updates its keys and changes its address on the way, the server updates its keys. Each
-prints what happened, as `name value` in lines.
+`aioquic_peer.py client PORT streams|datagrams OPTIONS` sends; the option `chacha20` selects the cipher.
+`aioquic_peer.py server streams|datagrams` receives, on a port that it prints. The client updates its keys and changes its
+address on the way, the server updates its keys. Each prints what happened, as `name value` in lines.
 """
 
 import datetime
