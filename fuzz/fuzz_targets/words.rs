@@ -12,8 +12,7 @@ use contract::EndpointId;
 use libfuzzer_sys::fuzz_target;
 use transfer::{
     BlockSink, BlockSource, ByteSink, ByteSource, Bytes, Collector, Destination, FileStore, Fountain, Kind,
-    Layout, LiveStream, MAX_MESSAGE_BYTES, Manifest, Payload, Playout, Receivers, Sink, Store, Tally,
-    TransferError, Whole,
+    Layout, LiveStream, MAX_MESSAGE_BYTES, Manifest, Payload, Playout, Receivers, Sink, Tally,
 };
 use units::{Duration, Time};
 
@@ -38,8 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
             });
         }
         7 => {
-            let opened = FileStore::open(&FILE, "file", 64, &tally, &|| true);
-            let Ok(Some((store, manifest))) = opened else { panic!("the file is there") };
+            let (store, manifest) = opened(&tally);
             let mut source = BlockSource::new(store, &manifest, tally);
             let mut room = [0; 90];
             source.on_join(EndpointId(1));
@@ -52,8 +50,8 @@ fuzz_target!(|bytes: &[u8]| {
         }
         1 => hear(&mut Playout::new(Box::new(sink()), tally), bytes),
         2 => {
-            let receivers = Receivers { min: 1 };
-            pay(&mut Fountain::new(manifest(), Box::new(InMemory), receivers, tally), bytes);
+            let (store, manifest) = opened(&tally);
+            pay(&mut Fountain::new(manifest, Box::new(store), Receivers { min: 1 }, tally), bytes);
         }
         3 => {
             let (program, pieces) = sync_channel(16);
@@ -88,32 +86,16 @@ static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
 /// Blocks are short, since coding one takes time by the square of its symbols.
 const LAYOUT: Layout = Layout { length: Some(3000), symbol_bytes: 64, block_symbols: 10 };
 
+/// The file, as a sender opens it.
+fn opened(tally: &Arc<Tally>) -> (FileStore, Manifest) {
+    let opened = FileStore::open(&FILE, "file", 64, tally, &|| true);
+    let Ok(Some(opened)) = opened else { panic!("the file is there") };
+    opened
+}
+
 fn manifest() -> Manifest {
     let (name, report_every) = ("file".to_owned(), Duration::from_millis(50));
     Manifest { kind: Kind::File, id: 1, name, layout: LAYOUT, hash: Some([7; 32]), report_every }
-}
-
-/// All of it is there.
-struct InMemory;
-
-impl Store for InMemory {
-    fn there(&mut self) -> u32 {
-        LAYOUT.blocks()
-    }
-
-    fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError> {
-        let begin = LAYOUT.start(block) as usize;
-        into.clear();
-        into.extend_from_slice(&CONTENT[begin..begin + LAYOUT.bytes_in(block)]);
-        into.resize(usize::from(LAYOUT.symbols_in(block, false)) * usize::from(LAYOUT.symbol_bytes), 0);
-        Ok(true)
-    }
-
-    fn release(&mut self, _: u32) {}
-
-    fn end(&mut self) -> Option<Whole> {
-        Some(Whole { length: 3000, hash: [7; 32], possession: [8; 32] })
-    }
 }
 
 /// The messages, with a number and an instant each.
