@@ -1,50 +1,32 @@
 //! The flow of a group: the scheme's state machine decides when a packet leaves, and the payload decides its content.
 
-use std::sync::atomic::Ordering;
-
-use contract::{Count, Ecn, EndpointId, Header, Input, Packet, Random, SenderAlgorithm};
-use driver::{Platform, StateMachine};
-use quic_net::frames::{DATA_HEADER, Datagram, data_length};
+use contract::{Ecn, EndpointId, Packet};
+use driver::Platform;
+use quic_net::frames::{DATA_HEADER, Datagram};
 use quic_net::group::{OVERHEAD, receiver};
-use quic_net::paced::{FLOW, SENDER, config, overhead, setup};
+use quic_net::paced::{PacedIo, PacedMachine, SENDER};
 use quic_net::{Progress, Scheme, Stats};
-use schemes::{AnySender, Build, Entry};
-use stack::stream;
+use schemes::Build;
 use transfer::{Payload, Status, Waits};
-use units::{Rate, Time};
-use wire::stream::{ABOUT, Data, Envelope, Frame, Offer, Transport};
+use units::Time;
+use wire::stream::{ABOUT, Offer, Transport};
 
 use crate::channel::Channel;
 
-/// Maximum number of due deadlines of the state machine before the socket is read.
-const TICKS: usize = 512;
 /// Minimum bytes of content in a packet.
 const CONTENT: u32 = 64;
 /// Maximum size of a packet.
 const PACKET: u16 = 9000;
 
-type Machine = StateMachine<stream::Sender<AnySender>>;
-
 /// The transmission of a payload to a group.
 pub(crate) struct Flow {
     offer: Offer,
-    entry: Entry,
     payload: Box<dyn Payload>,
-    seed: u64,
-    machine: Option<Box<Machine>>,
+    machine: PacedMachine,
     /// A receiver is ready.
     begun: bool,
     /// Why it cannot continue.
     failed: Option<String>,
-    /// The last mode that was requested.
-    mode: Option<String>,
-    /// The payload has no content before this time.
-    ready_at: Time,
-    outbox: Vec<Packet>,
-    /// Content of the packet that is being assembled.
-    buffer: Vec<u8>,
-    /// Data packets sent, their bytes and those of their content.
-    counted: [u64; 3],
 }
 
 impl Flow {
@@ -73,20 +55,7 @@ impl Flow {
         }
         let offer =
             Offer { scheme: name, params, transport: Transport::Paced, packet, ecn, size: None, about };
-        Ok(Self {
-            offer,
-            entry,
-            payload,
-            seed,
-            machine: None,
-            begun: false,
-            failed: None,
-            mode,
-            ready_at: Time::ZERO,
-            outbox: Vec::new(),
-            buffer: Vec::new(),
-            counted: [0; 3],
-        })
+        Ok(Self { offer, payload, machine: PacedMachine::new(mode, seed), begun: false, failed: None })
     }
 
     /// The offer to receivers.
@@ -106,33 +75,7 @@ impl Flow {
         self.payload.on_leave(EndpointId(peer));
     }
 
-    /// Creates and starts the state machine, when the first receiver is ready.
-    fn start(&mut self, outer_bytes: u32, now: Time) -> Result<(), String> {
-        if !self.begun || self.machine.is_some() || self.failed.is_some() {
-            return Ok(());
-        }
-        let Self { offer, entry, .. } = self;
-        let Build::Stream { sender, .. } = entry.build else {
-            return Err(format!("`{}` does not pace", offer.scheme));
-        };
-        let config = config(offer, entry, outer_bytes);
-        let algorithm = sender(&offer.params, &setup(&config))
-            .map_err(|error| format!("{}: {}", error.name, error.message))?;
-        if algorithm.out_of_band() {
-            let why = "control packets out of band need queues with classes: they are simulated only";
-            return Err(why.to_owned());
-        }
-        let sender = stream::Sender::new(&config, algorithm, SENDER.into());
-        let random = Random::new(self.seed, "multicast", "sender");
-        let machine = self.machine.insert(Box::new(StateMachine::new(sender, SENDER, FLOW, random)));
-        machine.handle(Input::Start, now);
-        if let Some(mode) = &self.mode {
-            machine.handle(Input::Mode(mode), now);
-        }
-        Ok(())
-    }
-
-    /// Handles what is due.
+    /// Starts the state machine, when the first receiver is ready, and handles what is due.
     pub(crate) fn turn<P: Platform>(
         &mut self,
         now: Time,
@@ -140,68 +83,21 @@ impl Flow {
         platform: &mut P,
         stats: &mut Stats,
     ) {
-        if let Err(why) = self.start(channel.outer_bytes(), now) {
-            self.failed.get_or_insert(why);
+        let Self { offer, payload, machine, begun, failed } = self;
+        let mut result = Ok(());
+        if *begun && failed.is_none() && !machine.is_started() {
+            result = machine.start(offer, &offer.params, SENDER, channel.outer_bytes(), now);
         }
-        for _ in 0..TICKS {
-            self.supply(now);
-            let Some(machine) = &mut self.machine else { return };
-            let ticked = machine.on_time(now);
-            self.transmit(now, channel, platform, stats);
-            if !ticked {
-                break;
-            }
-        }
+        let mut io = ToGroup { payload: &mut **payload, channel, platform, stats };
+        result = result.and_then(|()| machine.turn(now, &mut io));
         if channel.gso_batches.too_long {
-            let packet = self.offer.packet;
-            self.failed.get_or_insert_with(|| {
-                format!("the path does not carry packets of {packet} bytes: use smaller packets")
-            });
+            let packet = offer.packet;
+            result = result
+                .and(Err(format!("the path does not carry packets of {packet} bytes: use smaller packets")));
         }
-    }
-
-    /// Tells the state machine when there is content.
-    fn supply(&mut self, now: Time) {
-        let Some(machine) = &mut self.machine else { return };
-        let held = self.ready_at > now;
-        self.ready_at = self.payload.ready(now);
-        // it knows already that there is content
-        if held || self.ready_at > now {
-            let until = self.ready_at.max(now);
-            machine.with(now, |sender, cx| sender.wait_for_data(until, cx));
+        if let Err(why) = result {
+            failed.get_or_insert(why);
         }
-    }
-
-    /// Sends the packets of the state machine.
-    fn transmit<P: Platform>(
-        &mut self,
-        now: Time,
-        channel: &mut Channel,
-        platform: &mut P,
-        stats: &mut Stats,
-    ) {
-        let Some(machine) = &mut self.machine else { return };
-        machine.drain(|packet| self.outbox.push(*packet));
-        let overhead = channel.outer_bytes() + OVERHEAD;
-        for packet in self.outbox.drain(..) {
-            let Header::Stream(header) = packet.header else { continue };
-            let whole = packet.size_bytes.saturating_sub(overhead) as usize;
-            let capacity = whole.saturating_sub(DATA_HEADER);
-            self.buffer.resize(capacity, 0);
-            let filled = self.payload.fill(header.seq, now, &mut self.buffer).min(capacity);
-            let Some(Frame::Data(data)) = Frame::of(&packet, &self.buffer[..filled], 0) else { continue };
-            // padding after the content, so that the packet has the size that the scheme assumes; it adds two bytes for the length of the content
-            let padding = whole.saturating_sub(data_length(&data) + 2);
-            let datagram = Datagram::Packet(Frame::Data(Data { padding, ..data }));
-            channel.send(packet.ecn, now, platform, |out| {
-                datagram.write(out);
-            });
-            stats.lateness.record(now.saturating_since(packet.sent_at));
-            stats.packets += 1;
-            stats.bytes += u64::from(packet.size_bytes);
-            stats.content += filled as u64;
-        }
-        self.counted = [stats.packets, stats.bytes, stats.content];
     }
 
     /// The content of a DATAGRAM frame of a receiver. Returns false if it is not valid.
@@ -221,14 +117,7 @@ impl Flow {
             }
             _ => return false,
         };
-        let Some(machine) = &mut self.machine else { return false };
-        let envelope = Envelope { flow: FLOW, source: receiver(peer), to: SENDER.into(), ecn, outer_bytes };
-        let packet = frame.packet(bytes.len() + overhead(outer_bytes) as usize, &envelope);
-        let valid = matches!(packet.header, Header::Feedback | Header::Player { .. });
-        if valid {
-            machine.handle(Input::Packet(&packet), now);
-        }
-        valid
+        self.machine.on_feedback(&frame, bytes.len(), receiver(peer), ecn, outer_bytes, now)
     }
 
     /// A message of a receiver on its control stream.
@@ -238,19 +127,13 @@ impl Flow {
 
     /// The scheme changes to this mode.
     pub(crate) fn on_mode(&mut self, mode: &str, now: Time) {
-        if let Some(machine) = &mut self.machine {
-            machine.handle(Input::Mode(mode), now);
-        }
-        self.mode = Some(mode.to_owned());
+        self.machine.on_mode(mode, now);
     }
 
     /// The next deadline.
     pub(crate) fn wake(&self, now: Time) -> Time {
-        match &self.machine {
-            Some(machine) => {
-                let ready_at = if self.ready_at > now { self.ready_at } else { Time::NEVER };
-                machine.wake().min(ready_at)
-            }
+        match self.machine.wake(now) {
+            Some(wake) => wake,
             None if self.begun && self.failed.is_none() => now,
             None => Time::NEVER,
         }
@@ -268,34 +151,54 @@ impl Flow {
 
     /// Which end causes the present time without data.
     pub(crate) fn waits(&self) -> Waits {
-        if self.machine.is_some() { self.payload.waits() } else { Waits::Nobody }
+        if self.machine.is_started() { self.payload.waits() } else { Waits::Nobody }
     }
 
     /// The session is over: the counters of the state machine are kept.
     pub(crate) fn retire(&mut self, stats: &mut Stats) {
-        if let Some(machine) = self.machine.take() {
-            stats.meter.add(&machine.meter);
-        }
+        self.machine.retire(stats);
     }
 
     /// Data packets sent.
     pub(crate) const fn packets(&self) -> u64 {
-        self.counted[0]
+        self.machine.packets()
     }
 
     /// Publishes its progress.
     pub(crate) fn show(&self, progress: &Progress) {
-        let [packets, bytes, content] = self.counted;
-        progress.packets.store(packets, Ordering::Relaxed);
-        progress.bytes.store(bytes, Ordering::Relaxed);
-        progress.content.store(content, Ordering::Relaxed);
-        let limit = self.payload.limit();
-        let bps = |rate: Rate| if rate == Rate::UNLIMITED { 0 } else { rate.as_bps() };
-        progress.limit_bps.store(bps(limit), Ordering::Relaxed);
-        let Some(machine) = &self.machine else { return };
-        let allowed = machine.endpoint.algorithm().allowance().rate.min(limit);
-        progress.allowed_bps.store(bps(allowed), Ordering::Relaxed);
-        progress.rtt_ns.store(machine.meter.rtt_last.as_nanos(), Ordering::Relaxed);
-        progress.lost.store(machine.meter.count(Count::Retransmits), Ordering::Relaxed);
+        self.machine.show(self.payload.limit(), progress);
+    }
+}
+
+/// The payload of a group, and the way to its receivers.
+struct ToGroup<'a, P> {
+    payload: &'a mut dyn Payload,
+    channel: &'a mut Channel,
+    platform: &'a mut P,
+    stats: &'a mut Stats,
+}
+
+impl<P: Platform> PacedIo for ToGroup<'_, P> {
+    fn ready(&mut self, now: Time) -> Time {
+        self.payload.ready(now)
+    }
+
+    fn fill(&mut self, seq: u64, now: Time, buffer: &mut [u8]) -> usize {
+        self.payload.fill(seq, now, buffer)
+    }
+
+    fn frame_bytes(&self, packet: u32) -> usize {
+        packet.saturating_sub(self.channel.outer_bytes() + OVERHEAD) as usize
+    }
+
+    fn send(&mut self, packet: &Packet, datagram: &Datagram<'_>, now: Time) -> Result<(), String> {
+        self.channel.send(packet.ecn, now, self.platform, |out| {
+            datagram.write(out);
+        });
+        Ok(())
+    }
+
+    fn stats(&mut self) -> &mut Stats {
+        self.stats
     }
 }

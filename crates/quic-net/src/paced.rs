@@ -14,18 +14,20 @@ use stack::stream;
 use units::Bytes;
 use wire::stream::Offer;
 
+pub(crate) use machine::bps;
+pub use machine::{PacedIo, PacedMachine};
 pub(crate) use receiver::PacedReceiver;
 pub(crate) use sender::PacedSender;
 
-use crate::frames::DATA_HEADER;
 use crate::transport::OUTER;
 
 mod initial_rate;
+mod machine;
 mod receiver;
 mod sender;
 
 /// The flow of a session.
-pub const FLOW: FlowId = FlowId(0);
+const FLOW: FlowId = FlowId(0);
 /// The address of the sender, by which schemes identify it.
 pub const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
 /// The address of the one receiver of a unicast session.
@@ -57,7 +59,7 @@ impl Framing {
 }
 
 /// Settings of the state machines of sender and receiver.
-pub fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
+fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
     stream::Config {
         packet: Bytes::new(u64::from(offer.packet)),
         feedback: Bytes::new(u64::from(outer_bytes + overhead(outer_bytes) + FEEDBACK)),
@@ -68,24 +70,19 @@ pub fn config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config 
 }
 
 /// The same for the congestion controllers.
-pub fn setup(config: &stream::Config) -> Setup {
+fn setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
 /// Bytes around the content of a DATAGRAM frame: the QUIC packet, the frame's type and length. quinn reserves eight bytes for the length, so that
 /// a full packet over IPv4, from which the maximum size is computed, is six bytes shorter than it is counted; over IPv6 the length has two bytes.
-pub const fn overhead(outer_bytes: u32) -> u32 {
+const fn overhead(outer_bytes: u32) -> u32 {
     QUIC + if outer_bytes <= OUTER[0] as u32 { 1 + 8 } else { 1 + 2 }
 }
 
 /// Bytes of the DATAGRAM frame of a packet of this size.
 const fn frame_bytes(packet: u32, outer_bytes: u32) -> usize {
     packet.saturating_sub(outer_bytes + overhead(outer_bytes)) as usize
-}
-
-/// Maximum bytes of content in a packet of this size.
-const fn content_capacity(packet: u32, outer_bytes: u32) -> usize {
-    frame_bytes(packet, outer_bytes).saturating_sub(DATA_HEADER)
 }
 
 /// A congestion controller without a limit: the scheme decides when packets leave.

@@ -15,7 +15,7 @@ use wire::stream::{ABOUT, Offer, Reason, Role, Transport};
 
 use crate::connection::SessionContext;
 use crate::frames::{Datagram, Record};
-use crate::paced::{PacedSender, Unlimited};
+use crate::paced::{PacedSender, Unlimited, bps};
 use crate::session::{Application, run};
 use crate::settings::{Object, Objects, Settings};
 use crate::stream::SendStream;
@@ -388,11 +388,12 @@ impl Application for Sending {
             Some(Outgoing::Windowed(source)) => source.limit(),
             None => Rate::UNLIMITED,
         };
-        let bps = if limit == Rate::UNLIMITED { 0 } else { limit.as_bps() };
-        progress.limit_bps.store(bps, Ordering::Relaxed);
         match self.transport {
             Transport::Paced => self.paced.show(limit, progress),
-            Transport::Windowed => progress.allowed_bps.store(bps, Ordering::Relaxed),
+            Transport::Windowed => {
+                progress.limit_bps.store(bps(limit), Ordering::Relaxed);
+                progress.allowed_bps.store(bps(limit), Ordering::Relaxed);
+            }
         }
     }
 }
