@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use driver::{Multicast, Udp};
 use emulate::Settings;
 use multicast::Group;
+use quic_net::testing::{content, load};
 use quic_net::{Control, Credentials, End, Handshake, Limits, Object, Proposal, Scheme, objects};
-use transfer::{Destination, Outgoing, Receivers, Source, Task, keep};
+use transfer::{Destination, Outgoing, keep};
 use units::Rate;
 
 /// Whether the test can run here; if not, a message says so.
@@ -27,16 +28,6 @@ fn possible(test: &str) -> bool {
     }
 }
 
-/// Pseudorandom bytes, the same each time.
-fn content(length: usize) -> Vec<u8> {
-    let mut state = 1u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as u8
-    };
-    (0..length).map(|_| next()).collect()
-}
-
 fn said(name: &str) -> String {
     std::env::var(name).expect("the test says it")
 }
@@ -45,22 +36,6 @@ fn settings(handshake: Handshake) -> quic_net::Settings {
     let credentials = Credentials::shared(b"between namespaces").expect("the key is not empty");
     let limits = Limits { patience: units::Duration::from_secs(20), ..Limits::default() };
     quic_net::Settings { handshake, credentials, limits, client_secret: None }
-}
-
-/// The file of a test, for a number of receivers.
-fn loaded(folder: &Path, scheme: &Scheme, rate: Option<Rate>, min: usize) -> (Outgoing, Vec<u8>) {
-    let task = Task {
-        from: Source::File(folder.join("file")),
-        name: "file".to_owned(),
-        deadline: None,
-        rate,
-        packet: scheme.packet,
-        transport: quic_net::check(scheme).expect("the scheme goes over QUIC"),
-        id: 1,
-        receivers: Receivers { min },
-    };
-    let loaded = task.load(&Arc::default(), &|| true).expect("the test wrote the file");
-    loaded.expect("nobody stops it")
 }
 
 /// Receives a file from this sender into a folder, where `done` says at last how it ended.
@@ -90,7 +65,7 @@ fn a_program_of_a_transfer() {
     udp.set_multicast(&Multicast::default()).unwrap();
     let scheme = Scheme { packet: 1250, ..Scheme::new(&said("SCHEME")) };
     let min = said("RECEIVERS").parse().unwrap();
-    let (Outgoing::Paced(payload), about) = loaded(&folder, &scheme, None, min) else {
+    let (Outgoing::Paced(payload), about) = load(&folder.join("file"), &scheme, None, min) else {
         panic!("{} paces", scheme.name)
     };
     let group = Group { address: SocketAddr::new(said("GROUP").parse().unwrap(), port), max: 64 };
@@ -203,7 +178,7 @@ fn a_program_of_a_file() {
         return receive(sender, &folder.join(said("SCHEME")));
     }
     let scheme = Scheme::new(&said("SCHEME"));
-    let (outgoing, about) = loaded(&folder, &scheme, Some(Rate::from_mbps(2)), 1);
+    let (outgoing, about) = load(&folder.join("file"), &scheme, Some(Rate::from_mbps(2)), 1);
     let mut udp = Udp::bind(sender).unwrap();
     let all = objects(vec![Object { folders: Vec::new(), outgoing, about, more: false }]);
     let outcome = quic_net::send(&settings(Handshake::Listen), &scheme, all, &mut udp, &Control::new());

@@ -5,10 +5,9 @@ mod common;
 
 use std::thread;
 
-use lab::{Cells, Plan, Report};
-use sim::Control;
+use lab::Cells;
 
-use common::plan;
+use common::{plan, run, words};
 
 const TWO: &str = r#"
 duration = "8 s"
@@ -30,18 +29,6 @@ start_spread = "100 ms"
 every = "1 s"
 series = ["window", "ssthresh", "in_flight", "rtt", "srtt"]
 "#;
-
-fn run(plan: &Plan) -> (u64, Report) {
-    let outcome = lab::run(plan, &Control::default());
-    (outcome.trace.hash, outcome.report)
-}
-
-fn words(report: &Report, column: &str) -> Vec<String> {
-    match report.table("flows").and_then(|table| table.column(column)) {
-        Some(Cells::Text(words)) => words.iter().map(str::to_owned).collect(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
 
 #[test]
 fn a_printed_plan_says_stack_controller_and_path_mtu_and_is_the_same_plan() {

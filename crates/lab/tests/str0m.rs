@@ -5,9 +5,7 @@ mod common;
 
 use std::thread;
 
-use common::{plan, wrong};
-use lab::{Cells, Plan, Report};
-use sim::Control;
+use common::{plan, run, words, wrong};
 
 const VIDEO: &str = r#"
 duration = "30 s"
@@ -25,11 +23,6 @@ encoder = { max = "8 Mbit/s" }
 every = "1 s"
 series = ["allowed_rate"]
 "#;
-
-fn run(plan: &Plan) -> (u64, Report) {
-    let outcome = lab::run(plan, &Control::default());
-    (outcome.trace.hash, outcome.report)
-}
 
 #[test]
 fn a_printed_plan_has_the_whole_encoder_and_is_the_same_plan() {
@@ -51,10 +44,7 @@ fn its_rate_follows_the_bottleneck_and_runs_are_equal_on_any_thread() {
     // the share that GCC leaves for its probes of the delay, and headers
     let goodput = report.value("flow.video.goodput").expect("it is measured");
     assert!((1.1e6..1.95e6).contains(&goodput), "{goodput}");
-    match report.table("flows").and_then(|table| table.column("transport")) {
-        Some(Cells::Text(words)) => assert_eq!(words.iter().collect::<Vec<_>>(), ["str0m"]),
-        other => panic!("{other:?}"),
-    }
+    assert_eq!(words(&report, "transport"), ["str0m"]);
     let (_, narrow) = run(&plan(&VIDEO.replace("8 Mbit/s", "500 kbit/s")));
     // an encoder does not exceed its highest rate
     let goodput = narrow.value("flow.video.goodput").expect("it is measured");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use common::{
-    Received, Shared, counter, gather, is_data, member, ms, network, numbers, plain, receive, send, settings,
+    Received, Shared, counter, gather, is_data, member, network, numbers, plain, receive, send, settings,
     source, steady,
 };
 use contract::{Ecn, EndpointId};
@@ -17,6 +17,7 @@ use driver::testing::InFlight;
 use quic_net::frames::Secret;
 use quic_net::group::{EpochKey, Header};
 use quic_net::host::{Host, Protocol};
+use quic_net::testing::{ms, run_until};
 use quic_net::{Control, End, Handshake, Limits};
 use quic_net::{Credentials, Proposal, Settings};
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Dir, Event};
@@ -202,17 +203,8 @@ fn flood<P: Platform + Send + 'static>(
             let config = ClientConfig::new(Arc::clone(&crypto) as _);
             host.connect(config, source(), quic_net::NAME, now).expect("the address is one");
         }
-        loop {
-            host.receive(&mut flood);
-            let now = host.platform.now();
-            host.expire(&mut flood, now);
-            host.transmit(now);
-            if now >= until {
-                return flood.lost;
-            }
-            let wake = host.wake().min(until);
-            host.platform.wait(wake);
-        }
+        run_until(&mut host, &mut flood, until, |_| false);
+        flood.lost
     })
 }
 
@@ -397,17 +389,8 @@ fn an_offer_of_no_group_is_refused_by_the_receiver() {
         let mut host = Host::new(&mut sender_host, Some(config));
         let mut liar = Liar { record, closed: None };
         let until = host.platform.now() + Duration::from_secs(5);
-        loop {
-            host.receive(&mut liar);
-            let now = host.platform.now();
-            host.expire(&mut liar, now);
-            host.transmit(now);
-            if now >= until || liar.closed.is_some() {
-                return liar.closed;
-            }
-            let wake = host.wake().min(until);
-            host.platform.wait(wake);
-        }
+        run_until(&mut host, &mut liar, until, |liar| liar.closed.is_some());
+        liar.closed
     });
     let end = receiving.join().expect("it does not panic").end;
     assert!(

@@ -5,11 +5,12 @@ mod common;
 use std::thread;
 
 use common::{
-    All, PayloadLog, Shared, gather, group, is_data, member, ms, network, numbers, of, plain, receive, send,
+    All, PayloadLog, Shared, gather, group, is_data, member, network, numbers, of, plain, receive, send,
     settings, source, steady,
 };
 use driver::testing::{InFlight, VirtualNetwork};
 use multicast::{Group, ReceiverOutcome};
+use quic_net::testing::ms;
 use quic_net::{Control, End, Handshake, Limits, Outcome};
 use units::Duration;
 use wire::stream::Reason;

@@ -18,6 +18,7 @@ mod send;
 mod session;
 mod settings;
 mod stream;
+pub mod testing;
 mod tls;
 mod transport;
 

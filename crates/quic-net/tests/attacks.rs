@@ -1,19 +1,17 @@
 //! Attacks by other hosts: observers that inject datagrams, impostors at either end, clients that block a server.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::{
-    Folder, addresses, bottleneck, content, ms, object, receive_into, receive_with, send_files, send_with,
-    settings,
-};
 use contract::{EndpointId, Random};
 use driver::Platform;
 use driver::testing::InFlight;
+use quic_net::testing::{
+    Folder, addresses, bottleneck, content, ms, object, receive_into, receive_with, send_files, send_with,
+    settings,
+};
 use quic_net::{
     Control, Credentials, End, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects,
     receive, send,

@@ -3,7 +3,6 @@
 //!
 //! `THALWEG_PYTHON` names a Python with aioquic; otherwise `python3` is tried. Without aioquic the tests print `skipped` and pass.
 
-mod common;
 mod relay;
 
 use std::collections::BTreeMap;
@@ -12,9 +11,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use common::{limits, settings};
 use contract::EndpointId;
 use driver::Udp;
+use quic_net::testing::{limits, settings};
 use quic_net::{
     Control, Credentials, End, Handshake, Object, Outcome, Proposal, Scheme, objects, receive, send,
 };

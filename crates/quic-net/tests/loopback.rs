@@ -1,10 +1,8 @@
 //! Sessions over loopback sockets.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Folder, content, object, pair, receive_into, receive_with, send_files, settings};
+use quic_net::testing::{Folder, content, object, pair, receive_into, receive_with, send_files, settings};
 use quic_net::{Control, Credentials, End, Handshake, Identity, Object, Scheme, check, objects, send};
 use transfer::{Receivers, Source, Tally, Task};
 

@@ -1,16 +1,14 @@
 //! Sessions over a network with a simulated clock, which loses, duplicates, reorders and damages datagrams.
 
-mod common;
-
 use std::net::SocketAddr;
 
-use common::{
-    Folder, addresses, bottleneck, content, limits, ms, receive_into, receive_with, send_files, send_with,
-    settings,
-};
 use contract::Random;
 use driver::testing::VirtualNetwork;
 use quic_net::Credentials;
+use quic_net::testing::{
+    Folder, addresses, bottleneck, content, limits, ms, receive_into, receive_with, send_files, send_with,
+    settings,
+};
 use quic_net::{End, Handshake, Outcome};
 use units::{Duration, Time};
 

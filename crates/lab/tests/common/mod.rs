@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use lab::{Plan, load};
+use lab::{Cells, Plan, Report, load};
+use sim::Control;
 
 /// The plan of a scenario without mistakes.
 pub fn plan(text: &str) -> Arc<Plan> {
@@ -22,4 +23,18 @@ pub fn wrong(text: &str) -> Vec<String> {
 /// The names of nodes.
 pub fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
     nodes.iter().map(|node| plan.blueprint.nodes[node.index()].clone()).collect()
+}
+
+/// The trace hash of a run, and what it measured.
+pub fn run(plan: &Plan) -> (u64, Report) {
+    let outcome = lab::run(plan, &Control::default());
+    (outcome.trace.hash, outcome.report)
+}
+
+/// A column of words in the table of flows.
+pub fn words(report: &Report, column: &str) -> Vec<String> {
+    match report.table("flows").and_then(|table| table.column(column)) {
+        Some(Cells::Text(words)) => words.iter().map(str::to_owned).collect(),
+        other => panic!("{column}: {other:?}"),
+    }
 }

@@ -10,6 +10,7 @@ use contract::EndpointId;
 use driver::Platform;
 use driver::testing::{InFlight, VirtualHost, VirtualNetwork};
 use multicast::{Group, ReceiverOutcome};
+use quic_net::testing::ms;
 use quic_net::{Control, Credentials, Handshake, Limits, Outcome, Proposal, Scheme, Settings};
 use transfer::{Incoming, MAX_MESSAGE_BYTES, Payload, Sink, Status};
 use units::{Duration, Time};
@@ -126,10 +127,6 @@ impl Sink for Counter {
             Status::Going
         }
     }
-}
-
-pub fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
 }
 
 pub fn group() -> SocketAddr {

@@ -1,5 +1,4 @@
-//! Senders and receivers in threads, folders, and content.
-#![allow(dead_code, reason = "each test uses a part")]
+//! For tests of sessions: senders and receivers in threads, networks with a simulated clock, folders, and content.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,13 +8,16 @@ use std::thread::{self, JoinHandle};
 
 use driver::testing::{InFlight, VirtualNetwork};
 use driver::{Platform, Udp};
-use quic_net::{
-    Control, Credentials, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects, receive,
-    send, transport_of,
-};
-use transfer::{Destination, Receivers, Source, Tally, Task, keep};
-use units::{Duration, Time};
+use transfer::{Destination, Outgoing, Receivers, Source, Tally, Task, keep};
+use units::{Duration, Rate, Time};
 
+use crate::host::{Host, Protocol};
+use crate::{
+    Control, Credentials, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, check, objects,
+    receive, send,
+};
+
+/// Milliseconds.
 pub fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
@@ -42,10 +44,11 @@ pub fn bottleneck(mut impair: impl FnMut(&InFlight) -> Vec<InFlight> + Send + 's
     })
 }
 
-/// A folder for a test, which is removed at its end.
+/// A folder of a test, which is removed at its end.
 pub struct Folder(PathBuf);
 
 impl Folder {
+    /// An empty one, with a folder `in` in it.
     pub fn new(name: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -55,14 +58,17 @@ impl Folder {
         Self(path)
     }
 
+    /// The path of a file in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
+    /// Writes a file.
     pub fn file(&self, name: &str, bytes: &[u8]) {
         std::fs::write(self.path(name), bytes).expect("a file for a test");
     }
 
+    /// What is in a file; nothing if it is not there.
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_default()
     }
@@ -87,29 +93,36 @@ pub fn pair() -> (Udp, Udp, SocketAddr) {
     (sender_socket, receiver_socket, to)
 }
 
+/// Timeouts of tests: a patience of 10 s.
 pub fn limits() -> Limits {
     Limits { patience: Duration::from_secs(10), waits: Duration::from_secs(20), ..Limits::default() }
 }
 
+/// Settings with these timeouts.
 pub fn settings(handshake: Handshake, credentials: Credentials) -> Settings {
     Settings { handshake, credentials, limits: limits(), client_secret: None }
 }
 
-/// An object of a file.
-pub fn object(path: &Path, scheme: &Scheme, more: bool) -> Object {
+/// The content of a file and its manifest, for this many receivers.
+pub fn load(path: &Path, scheme: &Scheme, rate: Option<Rate>, receivers: usize) -> (Outgoing, Vec<u8>) {
     let name = path.file_name().expect("it has a name").to_string_lossy().into_owned();
     let task = Task {
         from: Source::File(path.to_owned()),
         name,
         deadline: None,
-        rate: None,
+        rate,
         packet: scheme.packet,
-        transport: transport_of(&scheme.name).expect("it is one"),
+        transport: check(scheme).expect("it goes over QUIC"),
         id: 1,
-        receivers: Receivers { min: 1 },
+        receivers: Receivers { min: receivers },
     };
     let loaded = task.load(&Arc::new(Tally::default()), &|| true).expect("the file is there");
-    let (outgoing, about) = loaded.expect("it was not stopped");
+    loaded.expect("it was not stopped")
+}
+
+/// An object of a file.
+pub fn object(path: &Path, scheme: &Scheme, more: bool) -> Object {
+    let (outgoing, about) = load(path, scheme, None, 1);
     Object { folders: Vec::new(), outgoing, about, more }
 }
 
@@ -169,4 +182,24 @@ pub fn receive_with<P: Platform + Send + 'static>(
         };
         receive(&settings, &mut accept, &mut platform, &Control::new())
     })
+}
+
+/// Runs a host until this time, or until `done` with its protocol.
+pub fn run_until<P: Platform, T: Protocol>(
+    host: &mut Host<P>,
+    protocol: &mut T,
+    until: Time,
+    done: impl Fn(&T) -> bool,
+) {
+    loop {
+        host.receive(protocol);
+        let now = host.platform.now();
+        host.expire(protocol, now);
+        host.transmit(now);
+        if now >= until || done(protocol) {
+            return;
+        }
+        let wake = host.wake().min(until);
+        host.platform.wait(wake);
+    }
 }
