@@ -19,6 +19,7 @@ __all__ = [
     "identity",
     "measure_pacing",
     "metrics",
+    "model_trace",
     "ndn_control",
     "ndn_face",
     "ndn_forward",
@@ -31,6 +32,7 @@ __all__ = [
     "schemes",
     "series",
     "strategies",
+    "trace_models",
 ]
 
 __version__: str
@@ -43,6 +45,12 @@ def metrics() -> str:
 
 def series() -> str:
     """Every series that can be recorded as JSON."""
+
+def trace_models() -> str:
+    """The models of links whose rates follow a trace, as JSON."""
+
+def model_trace(model: str, seed: int, opportunities: bool) -> str | None:
+    """The trace of a model as text: CSV, or delivery opportunities in milliseconds; None if no model has this name."""
 
 def strategies() -> str:
     """The strategies of forwarders that are no schemes, as JSON."""

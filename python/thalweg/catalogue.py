@@ -29,6 +29,17 @@ def strategies() -> list[dict[str, Any]]:
 
 
 @cache
+def trace_models() -> list[dict[str, Any]]:
+    """Models of links: `{name, about, mean_bps, low_bps, high_bps, outage, period_s}`.
+
+    `low_bps` and `high_bps` are the 10th and the 90th percentile of the rate over time, `outage` is the share of time
+    at rate 0; all are of the trace with seed 1.
+    """
+    rows: list[dict[str, Any]] = json.loads(_native.trace_models())
+    return rows
+
+
+@cache
 def systems() -> list[dict[str, str]]:
     """What the papers name and Thalweg lacks: `{name, text, named_by, known, missing}`, in the order of names."""
     text = files(__package__).joinpath("systems.toml").read_text(encoding="utf-8")

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         ends: Iterable[str] | None
         like: str | None
         rate: str | None
+        trace: str | Mapping[str, Any] | None
         delay: str | None
         loss: float | None
         buffer: str | None
@@ -85,6 +86,11 @@ if TYPE_CHECKING:
         mark_above: int | None
         classes: Iterable[int] | None
         backward: Mapping[str, Any] | None
+
+    class ModelTraceKeys(TypedDict, total=False):
+        """Keys of `ModelTrace`."""
+
+        seed: int | None
 
     class CodelQueueKeys(TypedDict, total=False):
         """Keys of `CodelQueue`."""
@@ -109,6 +115,7 @@ if TYPE_CHECKING:
         """Keys of `Port`."""
 
         rate: str | None
+        trace: str | Mapping[str, Any] | None
         delay: str | None
         loss: float | None
         buffer: str | None
@@ -554,8 +561,17 @@ class Link(Part):
     - `name` (text): custom: its name.
     - `ends` (list of text): custom: its two nodes.
     - `like` (text): custom: name of a link that supplies the keys that are not written here.
-    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction. Required; of
-      `edge` 1 Gbit/s by default.
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction. Required without
+      `trace`; of `edge` 1 Gbit/s by default.
+    - `trace` (such as `"lte_driving"`, `"traces/walk.up"`, `"traces/walk.csv"` or `ModelTrace`): The trace
+      that the rate of each direction follows, instead of `rate`: a model of a kind of link, see ModelTrace;
+      or the path of a file, relative to the scenario, which contains a dot or a slash. A file has the format
+      of mahimahi: each line is a time in whole milliseconds at which 1500 bytes can leave, in one packet or
+      several; a larger packet takes several such opportunities, and what no waiting packet uses is lost. Or
+      it is CSV and ends in .csv: each line is a time in seconds and the rate from then on, `0.5,12 Mbit/s`,
+      which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. The last line is the
+      end. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed,
+      as for a buffer in bdp.
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction. Required; of
       `edge` 1 ms by default.
     - `loss` (number): Probability that a packet is lost at random after transmission.
@@ -572,6 +588,19 @@ class Link(Part):
 
     def __init__(self, **keys: Unpack[LinkKeys]) -> None:
         super().__init__(keys)
+
+
+class ModelTrace(Part):
+    """A trace by a model, with its seed.
+
+    - `model` (`lte_stationary`, `lte_walking`, `lte_driving`, `lte_tunnel`, `lte_train`, `nr_driving`,
+      `nr_mmwave`, `wifi_home`, `wifi_crowded`, `leo`, `dsl`, `cable`): The model.
+    - `seed` (whole number): Seed of the trace. The seed of the run does not change it, so all runs see the
+      same link. Default: 1.
+    """
+
+    def __init__(self, model: str, **keys: Unpack[ModelTraceKeys]) -> None:
+        super().__init__({"model": model, **keys})
 
 
 class CodelQueue(Part):
@@ -619,6 +648,8 @@ class Port(Part):
     """One direction of a link.
 
     - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate.
+    - `trace` (such as `"lte_driving"`, `"traces/walk.up"`, `"traces/walk.csv"` or `ModelTrace`): The trace
+      that the rate follows, instead of `rate`.
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay.
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
@@ -1155,7 +1186,8 @@ class Event(Part):
 
     - `at` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time of the event.
     - `link` (text): The link that changes, both directions.
-    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Its new rate.
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Its new rate. Not of a link that follows a
+      trace.
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Its new propagation delay.
     - `loss` (number): Its new probability of loss.
     - `up` (true or false): Whether the link is up.

@@ -329,7 +329,7 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
             (verb, verb)
             for verb in ("check", "clock", "doctor", "emulate", "metrics", "new", "reproduce", "run")
         ),
-        *((verb, verb) for verb in ("schema", "schemes")),
+        *((verb, verb) for verb in ("schema", "schemes", "trace")),
         *(("ndn", verb) for verb in ("get", "put")),
         ("ndn_control", "control"),
         ("ndn_forward", "forward"),
@@ -463,6 +463,32 @@ def test_schemes_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'strategy = "asf" under [ndn]' in capsys.readouterr().out
 
 
+def test_trace_lists_the_models_and_writes_one_that_a_link_follows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = asked(capsys, "trace")["models"]
+    assert len(models) == 12
+    assert call(["trace"]) == 0
+    assert "lte_driving" in capsys.readouterr().out
+    assert call(["trace", "dsl"]) == 0
+    assert capsys.readouterr().out.startswith("time_s,rate_bps\n0.000,16000000\n")
+    written = asked(
+        capsys, "trace", "leo", "--seed", "3", "--format", "mahimahi", "--out", str(tmp_path / "leo.up")
+    )
+    assert written == {"model": "leo", "seed": 3, "format": "mahimahi", "file": str(tmp_path / "leo.up")}
+    times = [int(line) for line in (tmp_path / "leo.up").read_text(encoding="utf-8").splitlines()]
+    assert times == sorted(times)
+    assert times[-1] == 600_000
+    scenario = tmp_path / "leo.toml"
+    scenario.write_text(
+        'duration = "1 s"\n[topology]\nkind = "dumbbell"\nbottleneck = { trace = "leo.up", delay = "20 ms" }\n'
+        '[[flows]]\nname = "one"\nscheme = "cubic"\n',
+        encoding="utf-8",
+    )
+    links = asked(capsys, "check", str(scenario))["plan"]["topology"]["links"]
+    assert [link["trace"] for link in links if "trace" in link] == ["leo.up"]
+
+
 def test_systems_without_public_rules_are_listed_and_have_no_scheme(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -529,6 +555,8 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["rn"], "run"),
         (["run"], "SCENARIO"),
         (["schemes", "rno"], "did you mean `reno`?"),
+        (["trace", "lte_drivin"], "did you mean `lte_driving`?"),
+        (["trace", "leo", "--seed", "-1"], "out of range"),
         (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
         (["metrics", "orders_repeated"], "`orders_repeated` was renamed to `commands_retransmitted`"),
         (["reproduce", "mac"], "mca"),

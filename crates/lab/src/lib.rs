@@ -14,6 +14,7 @@ mod scenario;
 mod schema;
 mod stacks;
 mod topology;
+pub mod traces;
 mod warnings;
 
 pub use capture::{Capture, Written};

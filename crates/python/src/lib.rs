@@ -19,7 +19,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::catalogue::{metrics, renamed, schema, schemes, series, strategies};
+    use crate::catalogue::{
+        metrics, model_trace, renamed, schema, schemes, series, strategies, trace_models,
+    };
     #[pymodule_export]
     use crate::control::{SdnControl, ndn_control};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! The blueprint of a world: plain data, validated, with every default filled in. `lab` writes it, [`crate::World`] reads it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use contract::{
     Destination, Endpoint, FlowId, LinkId, NameId, Names, NodeId, ParamError, ParamList, QueueLimit,
@@ -10,6 +11,8 @@ use stack::log::Log;
 use stack::queue::DisciplineSpec;
 use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
+
+use crate::RateTrace;
 
 /// The description of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,8 +171,10 @@ pub struct LinkSpec {
 /// One direction of a link and the queue before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortSpec {
-    /// Rate.
+    /// Rate; the mean with a `trace`.
     pub rate: Rate,
+    /// The trace that the rate follows; `None` for a constant rate. Events and commands of a controller do not change it.
+    pub trace: Option<Arc<RateTrace>>,
     /// Propagation delay.
     pub delay: Duration,
     /// Probability of random loss of a packet on the link.
@@ -524,6 +529,6 @@ impl PortSpec {
             class_weights: Vec::new(),
             discipline: None,
         };
-        Self { rate, delay, loss: 0.0, queue }
+        Self { rate, trace: None, delay, loss: 0.0, queue }
     }
 }

@@ -186,6 +186,32 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
     Ok(())
 }
 
+/// Checks that neither an event nor a controller changes a rate that follows a trace.
+fn check_traces(blueprint: &Blueprint) -> Result<(), ParamError> {
+    let refuse = |name: &str, message: &str| {
+        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
+    };
+    let agents = blueprint.sdn.as_ref().map_or(&[][..], |sdn| &sdn.nodes);
+    let controlled = |node: NodeId| agents.binary_search(&node).is_ok();
+    for (id, link) in (0u32..).zip(&blueprint.links) {
+        let port_of_agent = |port: &PortSpec, owner| port.trace.is_some() && controlled(owner);
+        if port_of_agent(&link.forward, link.ends.0) || port_of_agent(&link.backward, link.ends.1) {
+            return refuse(
+                &link.name,
+                "a controller limits the rate of its agents' ports, and this one follows a trace",
+            );
+        }
+        let changes =
+            |(_, change): &(Time, Change)| matches!(change, Change::LinkRate(link, _) if link.0 == id);
+        if [&link.forward, &link.backward].iter().any(|port| port.trace.is_some())
+            && blueprint.events.iter().any(changes)
+        {
+            return refuse(&link.name, "an event cannot change a rate that follows a trace");
+        }
+    }
+    Ok(())
+}
+
 /// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints in code.
 pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
@@ -204,6 +230,7 @@ pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
             }
         }
     }
+    check_traces(blueprint)?;
     for flow in &blueprint.flows {
         if matches!(flow.kind, FlowKind::Ndn(_)) {
             continue;

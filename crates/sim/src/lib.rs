@@ -9,6 +9,7 @@ mod build;
 mod delays;
 mod fabric;
 mod hosts;
+mod rate_trace;
 mod trace;
 mod world;
 
@@ -19,6 +20,7 @@ pub use blueprint::{
 };
 pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;
+pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{
     Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
     ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,

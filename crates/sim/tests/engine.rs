@@ -3,8 +3,8 @@
 use contract::{DropReason, LinkId, NodeId, PortId};
 use proptest::prelude::*;
 use sim::{
-    Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Limit, PortSpec, Record,
-    RouteSpec, Subject, Trace, World,
+    Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Limit, PortSpec, RateTrace,
+    Record, RouteSpec, Subject, Trace, World,
 };
 use stack::datagram::{self, Pattern, Spell};
 use units::{Bytes, Duration, Rate, Time};
@@ -320,7 +320,7 @@ fn a_stopped_run_keeps_its_records() {
 fn random_plan() -> impl Strategy<Value = Blueprint> {
     let flow = (0usize..6, 1usize..5, 0u8..3, 20u64..2000, any::<bool>());
     let change = (0u64..1000, 0u8..5, 0usize..20, 1u64..5000);
-    let links = prop::collection::vec((100u64..10_000, 0u64..20_000, 0u32..20, 0.0f64..0.2, 0u8..3), 12);
+    let links = prop::collection::vec((100u64..10_000, 0u64..20_000, 0u32..20, 0.0f64..0.2, 0u8..5), 12);
     (links, prop::collection::vec(flow, 1..6), prop::collection::vec(change, 0..6), any::<u64>()).prop_map(
         |(links, flows, changes, seed)| {
             let mut net = Blueprint::new(Duration::from_secs(1));
@@ -329,8 +329,13 @@ fn random_plan() -> impl Strategy<Value = Blueprint> {
             for (i, (kbps, micros, limit, loss, kind)) in links.into_iter().enumerate() {
                 let mut port = PortSpec::new(Rate::from_kbps(kbps), Duration::from_micros(micros), limit);
                 port.loss = if kind == 1 { loss } else { 0.0 };
-                if kind == 2 {
+                if kind == 2 || kind == 4 {
                     port.queue.class_weights = vec![1, 2];
+                }
+                if kind > 2 {
+                    let times = vec![1, 1 + limit, 2 + limit, 20 + limit];
+                    let trace = RateTrace::opportunities(times).expect("the times are in order");
+                    port.trace = Some(std::sync::Arc::new(trace));
                 }
                 // six routers in a ring with two chords, four hosts
                 let (a, b) = match i {
@@ -364,10 +369,12 @@ fn random_plan() -> impl Strategy<Value = Blueprint> {
             for (millis, kind, link, value) in changes {
                 let link = LinkId((link % 12) as u32);
                 let change = match kind {
-                    0 => Change::LinkRate(link, Rate::from_kbps(value)),
+                    0 if net.links[link.index()].forward.trace.is_none() => {
+                        Change::LinkRate(link, Rate::from_kbps(value))
+                    }
                     1 => Change::LinkDelay(link, Duration::from_micros(value)),
                     2 => Change::LinkLoss(link, 0.5),
-                    3 => Change::LinkUp(link, false),
+                    0 | 3 => Change::LinkUp(link, false),
                     _ => Change::LinkUp(link, true),
                 };
                 net.events.push((Time::ZERO + Duration::from_millis(millis), change));

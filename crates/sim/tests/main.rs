@@ -16,6 +16,7 @@ mod ndn;
 mod ndn_schemes;
 mod pcon;
 mod pgmcc;
+mod rate_traces;
 mod sdn;
 mod tfmcc;
 mod tfrc;

@@ -40,6 +40,7 @@ VERBS = {
     "report": "Write an HTML page about a run, a sweep or a reproduced paper.",
     "compare": "Compare the metrics of two or more runs.",
     "schemes": "List the schemes, or show one with its parameters.",
+    "trace": "List the models of links whose rate varies, or write the trace of one.",
     "metrics": "Show what the columns and keys of a result mean.",
     "new": "Write a first scenario file.",
     "schema": "Print the JSON Schema of scenario files.",

@@ -37,7 +37,12 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         warmup: *file.warmup.known(),
         nodes: ids.names.iter().map(|name| (*name).to_owned()).collect(),
         clocks: network::clocks(file, &ids),
-        links: topology.links.items().iter().map(|link| network::link(link, &ids)).collect(),
+        links: topology
+            .links
+            .items()
+            .iter()
+            .map(|link| network::link(link, &ids, &tree.rate_traces))
+            .collect(),
         metric: routing.metric.known().to_setting(),
         routes: routing.routes.items().iter().map(|route| network::route(route, &ids)).collect(),
         icn: file.icn.given().map(|table| network::icn(table, &ids)),

@@ -1,12 +1,15 @@
 //! Links, routes, clocks, and the parts of nodes: name-based network, named data, software-defined networking.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use contract::NameId;
 use sim::{
-    ClockSpec, IcnSpec, Limit, LinkSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, RouteSpec,
-    SdnSpec,
+    ClockSpec, IcnSpec, Limit, LinkSpec, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, RateTrace,
+    RouteSpec, SdnSpec,
 };
 use stack::{icn, ndn, sdn};
-use units::{Bytes, Drift, Duration, Offset};
+use units::{Bytes, Drift, Duration, Offset, Rate};
 
 use super::{Ids, changed};
 use crate::resolve::params::PartParams;
@@ -14,12 +17,18 @@ use crate::schema::file::{File, Icn, Link, Port, Route};
 use crate::schema::ndn::{LinkName, Ndn, Producer};
 use crate::schema::read::Field;
 use crate::schema::sdn::Sdn;
+use crate::schema::trace::{TraceKey, TraceSource};
 use crate::schema::values::Buffer;
 
-pub(super) fn link(link: &Link, ids: &Ids<'_>) -> LinkSpec {
+/// The traces that rates of links follow.
+type Traces = BTreeMap<TraceKey, Arc<RateTrace>>;
+
+pub(super) fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
     let ends = link.ends.known();
+    let (rate, trace) = rate(&link.rate, &link.trace, traces);
     let forward = PortSpec {
-        rate: *link.rate.known(),
+        rate,
+        trace,
         delay: *link.delay.known(),
         loss: *link.loss.known(),
         queue: QueueSpec {
@@ -32,14 +41,27 @@ pub(super) fn link(link: &Link, ids: &Ids<'_>) -> LinkSpec {
     LinkSpec {
         name: link.name.known().clone(),
         ends: (ids.node(&ends.0), ids.node(&ends.1)),
-        backward: link.backward.given().map_or_else(|| forward.clone(), |port| self::port(port)),
+        backward: link.backward.given().map_or_else(|| forward.clone(), |port| self::port(port, traces)),
         forward,
     }
 }
 
-fn port(port: &Port) -> PortSpec {
+/// The rate of a port, and the trace that it follows.
+fn rate(rate: &Field<Rate>, trace: &Field<TraceSource>, traces: &Traces) -> (Rate, Option<Arc<RateTrace>>) {
+    match trace.given() {
+        Some(source) => {
+            let trace = traces.get(&source.key()).expect("the traces of a resolved tree are loaded");
+            (trace.mean(), Some(trace.clone()))
+        }
+        None => (*rate.known(), None),
+    }
+}
+
+fn port(port: &Port, traces: &Traces) -> PortSpec {
+    let (rate, trace) = rate(&port.rate, &port.trace, traces);
     PortSpec {
-        rate: *port.rate.known(),
+        rate,
+        trace,
         delay: *port.delay.known(),
         loss: *port.loss.known(),
         queue: QueueSpec {

@@ -73,8 +73,16 @@ fn refuse(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
 
 fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
     refuse(event, &["link", "rate", "delay", "loss", "up"], "link", notes);
-    if event.link.given().and_then(|name| net.find_link(name, notes)).is_none() {
+    let Some(link) = event.link.given().and_then(|name| net.find_link(name, notes)) else {
         return Vec::new();
+    };
+    let spec = &net.links[link.index()];
+    if let (Some(rate), true) =
+        (event.rate.given(), [&spec.forward, &spec.backward].iter().any(|port| port.trace.is_some()))
+    {
+        notes
+            .wrong(rate.place, format!("the rate of `{}` follows a trace", spec.name))
+            .hint("change the rate in the trace, or write a `rate` for the link");
     }
     let of = Event { link: event.link.clone(), ..Event::default() };
     let each = [

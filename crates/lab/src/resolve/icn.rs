@@ -196,6 +196,7 @@ fn settings(table: &Icn, notes: &mut Notes) -> Icn {
 /// The link of a resolver that nobody placed: wide enough not to matter.
 const fn resolver_port(place: Place) -> NetPort {
     NetPort {
+        trace: None,
         rate: Rate::from_mbps(1000),
         delay: Duration::from_millis(1),
         loss: 0.0,

@@ -12,6 +12,7 @@ use super::ndn::NdnNet;
 use crate::schema::file::{Link, Port};
 use crate::schema::queue::Queue;
 use crate::schema::read::{At, Field, Notes};
+use crate::schema::trace::TraceSource;
 use crate::schema::values::{Buffer, Ends, MarkAbove};
 use crate::topology::{Net, NetLink, NetPort, Paths, PortIndex};
 
@@ -72,7 +73,8 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
     Link {
         name: link.name.clone().into(),
         ends: Ends(name(link.ends.0), name(link.ends.1)).into(),
-        rate: forward.rate.into(),
+        rate: forward.trace.is_none().then_some(forward.rate).into(),
+        trace: trace(forward),
         delay: forward.delay.into(),
         loss: forward.loss.into(),
         buffer: limits[0].into(),
@@ -82,7 +84,8 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
         // what this direction lacks and the other has is taken away
         backward: (!alike)
             .then(|| Port {
-                rate: backward.rate.into(),
+                rate: backward.trace.is_none().then_some(backward.rate).into(),
+                trace: trace(backward),
                 delay: backward.delay.into(),
                 loss: backward.loss.into(),
                 buffer: limits[1].into(),
@@ -98,6 +101,11 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
             .into(),
         ..Link::default()
     }
+}
+
+/// The trace that the rate of a port follows.
+fn trace(port: &NetPort) -> Field<TraceSource> {
+    port.trace.as_ref().map(|at| at.value.clone()).into()
 }
 
 /// A queue discipline, where this direction or the `other` has one.

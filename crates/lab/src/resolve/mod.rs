@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use sim::{Metric, RouteSpec};
+use sim::{Metric, RateTrace, RouteSpec};
 use stack::stream::FrameType;
 use units::Duration;
 
@@ -32,6 +32,7 @@ use crate::schema::file::{File, Kind, NetworkNode, Record, Route, Routing, Topol
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::renames::unknown;
 use crate::schema::settings::Setting;
+use crate::schema::trace::TraceKey;
 use crate::schema::tree::Place;
 use crate::schema::values::{Expect, Nodes};
 use crate::topology::{self, Net, Paths};
@@ -52,6 +53,8 @@ pub(crate) struct Resolved {
     pub(crate) groups: Vec<String>,
     /// The frames that files list, by the path that is written.
     pub(crate) traces: BTreeMap<String, Trace>,
+    /// The traces that rates of links follow.
+    pub(crate) rate_traces: BTreeMap<TraceKey, Arc<RateTrace>>,
 }
 
 /// What a file says of frames.
@@ -169,7 +172,7 @@ pub(crate) fn build(
         expect: file.expect.clone().filled(Expect::default()),
         ..File::default()
     };
-    Some((Resolved { file, groups, traces }, made))
+    Some((Resolved { file, groups, traces, rate_traces: made.traces.clone() }, made))
 }
 
 /// A place in four decimals, so that a printed plan has it exactly.

@@ -112,6 +112,7 @@ pub(super) fn build(
     if out_of_band {
         net.apart = Some(controller);
     }
+    refuse_traces(&nodes, net, notes);
     if notes.count() > before {
         return SdnNet { partial: true, ..SdnNet::default() };
     }
@@ -202,6 +203,24 @@ fn nodes(
     set.into_iter().collect()
 }
 
+/// Notes ports of agents whose rate follows a trace: a controller limits rates, and a trace has none to limit.
+fn refuse_traces(nodes: &[NodeId], net: &Net, notes: &mut Notes) {
+    let has_agent = |node: NodeId| nodes.binary_search(&node).is_ok();
+    for link in &net.links {
+        let ports = [(&link.forward, link.ends.0), (&link.backward, link.ends.1)];
+        let controlled = |(port, owner): (&NetPort, NodeId)| {
+            let trace = port.trace.as_ref()?;
+            has_agent(owner).then_some((trace.place, owner))
+        };
+        if let Some((place, owner)) = ports.into_iter().find_map(controlled) {
+            let owner = &net.nodes[owner.index()];
+            notes
+                .wrong(place, format!("`{owner}` has an SDN agent, and its links cannot follow a trace"))
+                .hint("write a `rate`, or list nodes without such links under sdn.nodes");
+        }
+    }
+}
+
 /// Out of band, a link joins every node with the controller; in band, a way leads there.
 fn join(
     table: &At<Sdn>,
@@ -235,6 +254,7 @@ fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
     }
     NetPort {
         rate: link.rate.or(Rate::from_mbps(1000)),
+        trace: None,
         delay: link.delay.or(Duration::ZERO),
         loss: link.loss.or(0.0),
         buffer,

@@ -12,6 +12,7 @@ use crate::schema::queue::Queue;
 use crate::schema::read::{At, tables, words};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
+use crate::schema::trace::TraceSource;
 use crate::schema::values::{
     Buffer, Ends, Expect, Instant, MarkAbove, Nodes, SchemeName, Senders, Sweep, Targets,
 };
@@ -102,8 +103,16 @@ tables! {
         ends: Ends,
         /// custom: name of a link that supplies the keys that are not written here.
         like: String,
-        /// Rate of each direction. Required; of `edge` 1 Gbit/s by default.
+        /// Rate of each direction. Required without `trace`; of `edge` 1 Gbit/s by default.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// The trace that the rate of each direction follows, instead of `rate`: a model of a kind of link, see ModelTrace; or the path
+        /// of a file, relative to the scenario, which contains a dot or a slash. A file has the format of mahimahi: each line is a time
+        /// in whole milliseconds at which 1500 bytes can leave, in one packet or several; a larger packet takes several such
+        /// opportunities, and what no waiting packet uses is lost. Or it is CSV and ends in .csv: each line is a time in seconds and the
+        /// rate from then on, `0.5,12 Mbit/s`, which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. The last
+        /// line is the end. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed, as for a
+        /// buffer in bdp.
+        trace: TraceSource,
         /// Propagation delay, each direction. Required; of `edge` 1 ms by default.
         delay: Duration where within("0 s", "1000000000 s"),
         /// Probability that a packet is lost at random after transmission.
@@ -126,6 +135,8 @@ tables! {
     pub(crate) struct Port = "one direction of a link" {
         /// Rate.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// The trace that the rate follows, instead of `rate`.
+        trace: TraceSource,
         /// Propagation delay.
         delay: Duration where within("0 s", "1000000000 s"),
         /// Probability that a packet is lost at random after transmission.
@@ -381,7 +392,7 @@ tables! {
         at: Duration where within("0 s", "1000000000 s"),
         /// The link that changes, both directions.
         link: String,
-        /// Its new rate.
+        /// Its new rate. Not of a link that follows a trace.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
         /// Its new propagation delay.
         delay: Duration where within("0 s", "1000000000 s"),

@@ -18,6 +18,7 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("Clock", &["node"]),
     ("Churn", &["on", "off"]),
     ("Arrivals", &["rate", "size"]),
+    ("ModelTrace", &["model"]),
     ("Source", &["kind"]),
     ("Event", &["at"]),
     ("NodeStore", &["node"]),

@@ -17,6 +17,7 @@ pub(crate) mod sdn;
 pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod tcp;
+pub(crate) mod trace;
 pub(crate) mod tree;
 pub(crate) mod values;
 pub(crate) mod video;

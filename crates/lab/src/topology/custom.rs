@@ -113,7 +113,9 @@ fn completed(link: &Link, all: &[At<Link>]) -> Link {
     let mut whole = link.clone();
     let mut model = &link.like;
     while let Some(found) = model.given().and_then(|name| named(name, all)) {
-        fill(&mut whole.rate, &found.rate);
+        if whole.rate.is_missing() && whole.trace.is_missing() {
+            (whole.rate, whole.trace) = (found.rate.clone(), found.trace.clone());
+        }
         fill(&mut whole.delay, &found.delay);
         fill(&mut whole.loss, &found.loss);
         fill(&mut whole.buffer, &found.buffer);

@@ -156,7 +156,7 @@ fn network(graph: &Graph, ports: &(NetPort, NetPort), by_distance: bool) -> Resu
         let (a, b) = (&graph.nodes[*source], &graph.nodes[*target]);
         let mut ports = ports.clone();
         for port in [&mut ports.0, &mut ports.1] {
-            if let Some(bps) = rate {
+            if let (Some(bps), None) = (rate, &port.trace) {
                 port.rate = Rate::from_bps_f64(*bps);
             }
             if by_distance {

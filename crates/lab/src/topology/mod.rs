@@ -8,16 +8,20 @@ mod paths;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use contract::{LinkId, NodeId};
+use sim::RateTrace;
 use stack::queue::DisciplineSpec;
 use units::{Duration, Rate};
 
 use crate::schema::file::{Kind, Link, Port, Topology};
 use crate::schema::queue::Queue;
 use crate::schema::read::{At, Field, Notes, nearest, shortened};
+use crate::schema::trace::{TraceKey, TraceSource};
 use crate::schema::tree::Place;
 use crate::schema::values::Buffer;
+use crate::traces;
 
 pub(crate) use paths::{Paths, PortIndex};
 
@@ -27,6 +31,8 @@ pub(crate) struct Net {
     pub(crate) nodes: Vec<String>,
     pub(crate) positions: Vec<(f64, f64)>,
     pub(crate) links: Vec<NetLink>,
+    /// The traces that rates of links follow, each once.
+    pub(crate) traces: BTreeMap<TraceKey, Arc<RateTrace>>,
     /// An entry was rejected, so a node that seems unreachable may be reachable.
     pub(crate) partial: bool,
     /// A rejected entry may have named nodes, so a node that seems unknown may exist.
@@ -51,7 +57,10 @@ pub(crate) struct NetLink {
 /// One direction of a link before relative units are resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NetPort {
+    /// The rate; with a trace, its mean.
     pub(crate) rate: Rate,
+    /// The trace that the rate follows.
+    pub(crate) trace: Option<At<TraceSource>>,
     pub(crate) delay: Duration,
     pub(crate) loss: f64,
     pub(crate) buffer: Buffer,
@@ -257,6 +266,7 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
     }?;
     net.links_lost |= matches!(topology.links, Field::Wrong);
     net.nodes_lost |= matches!(topology.links, Field::Wrong);
+    load_traces(&mut net, folder, notes);
     net.partial = notes.count() > before
         || matches!(topology.links, Field::Wrong)
         || topology
@@ -264,6 +274,19 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
             .given()
             .is_some_and(|links| links.iter().any(|link| matches!(link.ends, Field::Wrong)));
     Some(net)
+}
+
+/// Loads the traces of links, and sets the rate of these links to the mean.
+fn load_traces(net: &mut Net, folder: &Path, notes: &mut Notes) {
+    let mut loaded: BTreeMap<TraceKey, Option<Arc<RateTrace>>> = BTreeMap::new();
+    for port in net.links.iter_mut().flat_map(|link| [&mut link.forward, &mut link.backward]) {
+        let Some(source) = &port.trace else { continue };
+        let trace = loaded.entry(source.key()).or_insert_with(|| traces::load(source, folder, notes));
+        if let Some(trace) = trace {
+            port.rate = trace.mean();
+        }
+    }
+    net.traces = loaded.into_iter().filter_map(|(key, trace)| Some((key, trace?))).collect();
 }
 
 fn refuse_foreign_keys(topology: &Topology, kind: Kind, notes: &mut Notes) {
@@ -331,11 +354,16 @@ fn template(
 fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
     let back = link.backward.given().map_or(&none, |port| &port.value);
-    let rate = known(&link.rate, defaults.rate, "rate", "10 Mbit/s", link.place, notes);
+    let traced = link.trace.given().is_some() || link.trace.is_wrong();
+    let default_rate = if traced { Some(Rate::from_mbps(10)) } else { defaults.rate };
+    let rate = known(&link.rate, default_rate, "rate", "10 Mbit/s", link.place, notes);
+    one_rate(&link.rate, &link.trace, notes);
+    one_rate(&back.rate, &back.trace, notes);
     let delay = known(&link.delay, defaults.delay, "delay", "10 ms", link.place, notes);
     let (rate, delay) = (rate.unwrap_or(Rate::from_mbps(10)), delay.unwrap_or(Duration::from_millis(10)));
     let forward = NetPort {
         rate,
+        trace: link.trace.given().cloned(),
         delay,
         loss: link.loss.or(0.0),
         buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
@@ -346,6 +374,11 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
     };
     let backward = NetPort {
         rate: back.rate.or(rate),
+        trace: if back.rate.is_missing() && back.trace.is_missing() {
+            forward.trace.clone()
+        } else {
+            back.trace.given().cloned()
+        },
         delay: back.delay.or(delay),
         loss: back.loss.or(forward.loss),
         buffer: back.buffer.or(forward.buffer),
@@ -361,6 +394,15 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
     one_rule(&forward, &link.queue, [place_of(&link.mark_above), place_of(&link.classes)], notes);
     one_rule(&backward, &back.queue, [place_of(&back.mark_above), place_of(&back.classes)], notes);
     (forward, backward)
+}
+
+/// Reports a rate together with a trace of it.
+fn one_rate(rate: &Field<Rate>, trace: &Field<TraceSource>, notes: &mut Notes) {
+    if let (Some(rate), false) = (rate.given(), trace.is_missing()) {
+        notes
+            .wrong(rate.place, "a link has a `rate` or follows a `trace`, not both")
+            .hint("leave one of them out; the trace contains the rate");
+    }
 }
 
 /// Reports a queue discipline together with another rule, at the keys of this direction (`written`). A rule that `backward` takes from its link is

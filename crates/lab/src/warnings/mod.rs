@@ -1,5 +1,6 @@
 //! Warnings about keys without effect in their combination, and about results that cannot be measured.
 
+mod traces;
 mod unmeasured;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,7 @@ pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
         whole.flow(table, notes);
     }
     whole.links(notes);
+    traces::build(file, net, whole.end, notes);
     whole.places(notes);
     whole.events(plan, notes);
     whole.record(notes);

@@ -14,7 +14,7 @@ use units::{Duration, Rate, Time};
 
 use port::Discipline;
 pub(crate) use port::{LinkEffect, Offer, Port};
-pub(crate) use queues::{Departure, Due, SlowOffer};
+pub(crate) use queues::{Departure, Due, Next, SlowOffer};
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
 use tree::Tree;

@@ -1,12 +1,14 @@
 //! One direction of a link and its queue.
 //!
 //! A FIFO at a constant rate needs no event at a departure: the times at which a packet will start, leave and arrive are known when it is
-//! accepted. All accepted packets are in one ring in that order; only the first has an agenda entry. Ports with a queue discipline
+//! accepted. All accepted packets are in one ring in that order; only the first has an agenda entry. The same holds for a FIFO whose rate follows
+//! a trace ([`TraceCursor`]). Ports with a queue discipline
 //! ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
 mod changes;
 mod commands;
 mod counters;
+mod cursor;
 mod departures;
 mod discipline;
 mod transmitter;
@@ -17,6 +19,7 @@ use contract::{
 use units::{Bytes, Rate, Time};
 
 use counters::{Capacity, Counters};
+use cursor::TraceCursor;
 pub(super) use departures::NextStart;
 use departures::Shown;
 pub(super) use discipline::Discipline;
@@ -68,7 +71,7 @@ struct Paths {
     to: NodeId,
     /// Arrivals take the slow path: the link loses packets at random or is captured, or it leads to a node with a state machine.
     observed_arrivals: bool,
-    /// Offers go straight into the ring: the port is up, has no queue discipline, and no router observes it.
+    /// Offers go straight into the ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
     fast_offers: bool,
     up: bool,
 }
@@ -84,6 +87,8 @@ struct Cold {
     loss: Loss,
     observers: Observers,
     rates: Rates,
+    /// The place in the trace that the rate follows.
+    cursor: Option<TraceCursor>,
     capacity: Capacity,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
@@ -130,7 +135,7 @@ impl Port {
             paths: Paths {
                 to,
                 observed_arrivals: spec.loss > 0.0,
-                fast_offers: discipline.is_none() && up,
+                fast_offers: discipline.is_none() && spec.trace.is_none() && up,
                 up,
             },
             transmitter: Transmitter::new(spec),
@@ -141,6 +146,7 @@ impl Port {
                 loss: Loss { probability: spec.loss, random: loss_random },
                 observers: Observers::default(),
                 rates: Rates { link: spec.rate, cap: Rate::UNLIMITED },
+                cursor: spec.trace.clone().map(TraceCursor::new),
                 capacity: Capacity::default(),
                 drops: Default::default(),
                 marked_packets: 0,
@@ -199,6 +205,11 @@ impl Port {
         self.paths.up
     }
 
+    /// Whether the rate follows a trace.
+    pub(super) fn is_traced(&self) -> bool {
+        self.cold.cursor.is_some()
+    }
+
     /// Whether the queue is the plain FIFO.
     pub(super) fn is_fifo(&self) -> bool {
         self.discipline.is_none()
@@ -227,7 +238,7 @@ impl Port {
 
     fn update_offer_path(&mut self) {
         let observed = self.observes_offers() || self.observes_departures();
-        self.paths.fast_offers = self.paths.up && self.discipline.is_none() && !observed;
+        self.paths.fast_offers = self.paths.up && self.discipline.is_none() && !self.is_traced() && !observed;
     }
 
     fn update_arrival_path(&mut self) {
@@ -259,21 +270,29 @@ impl Port {
         self.update_arrival_path();
     }
 
-    /// Offers a packet to the plain FIFO of a link that is up. Sets `marked` if the packet is to be marked.
+    /// Offers a packet to the plain FIFO of a link that is up, whose rate follows a trace if `TRACED`. Sets `marked` if the packet is to be
+    /// marked.
     #[inline(always)]
-    pub(super) fn offer(&mut self, now: Time, packet: PacketId, size_bytes: u32, marked: &mut bool) -> Offer {
+    pub(super) fn offer<const TRACED: bool>(
+        &mut self,
+        now: Time,
+        packet: PacketId,
+        size_bytes: u32,
+        marked: &mut bool,
+    ) -> Offer {
         self.counters.offered_packets += 1;
         self.advance(now);
         let waiting = self.ring.tail.wrapping_sub(self.ring.waiting);
         let size = u64::from(size_bytes);
-        let start = self.transmitter.busy_until.max(now);
+        let start = if TRACED { self.traced_start(now) } else { self.transmitter.busy_until.max(now) };
         if start > now && !self.fifo.limit.admits(waiting, self.fifo.waiting_bytes, size) {
             return self.refuse(DropReason::QueueFull);
         }
         if waiting >= self.fifo.limit.mark_above {
             *marked = true;
         }
-        let (depart, arrive) = self.transmitter.send(now, start, size);
+        let (depart, arrive) =
+            if TRACED { self.send_traced(start, size) } else { self.transmitter.send(now, start, size) };
         self.counters.count_sent(size);
         if self.ring.len() == 0 {
             self.ring.waiting = self.ring.tail;
@@ -293,6 +312,19 @@ impl Port {
             self.ring.waiting = self.ring.tail;
         }
         self.arm()
+    }
+
+    /// When the next transmission of a FIFO can start whose rate follows a trace.
+    fn traced_start(&mut self, now: Time) -> Time {
+        let busy_until = self.transmitter.busy_until;
+        self.cold.cursor.as_mut().expect("the rate follows a trace").start(now, busy_until)
+    }
+
+    /// Plans a transmission at the rate of the trace. Returns when its last bit leaves, and when that arrives.
+    fn send_traced(&mut self, start: Time, size: u64) -> (Time, Time) {
+        let depart = self.cold.cursor.as_mut().expect("the rate follows a trace").send(start, size);
+        self.transmitter.busy_until = depart;
+        (depart, self.transmitter.arrival(depart))
     }
 
     /// Counts and returns a drop.
@@ -358,7 +390,11 @@ impl Port {
 
     fn settle_capacity(&mut self, now: Time) {
         let rate = if self.paths.up { self.transmitter.rate } else { Rate::ZERO };
-        self.cold.capacity.settle(now, rate);
+        let Cold { capacity, cursor, .. } = &mut *self.cold;
+        match cursor {
+            Some(cursor) if self.paths.up => capacity.settle_by_trace(now, cursor.trace()),
+            _ => capacity.settle(now, rate),
+        }
     }
 
     fn totals(&self) -> PortRecord {
@@ -393,7 +429,10 @@ impl Port {
             } else {
                 // at the present rate; the transmission may have started at another one
                 let left_ns = u128::from((slot.depart - now).as_nanos());
-                let left = left_ns * u128::from(self.transmitter.rate.as_bps()) / 8_000_000_000;
+                let left = match &self.cold.cursor {
+                    Some(cursor) => cursor.trace().bit_ns(now, slot.depart),
+                    None => left_ns * u128::from(self.transmitter.rate.as_bps()),
+                } / 8_000_000_000;
                 record.sent_bytes -= u64::try_from(left).map_or(size, |left| left.min(size));
             }
         }

@@ -24,12 +24,24 @@ pub(crate) struct Service {
     pub observed: Option<Duration>,
 }
 
+/// The next transmission of a port with a discipline.
+pub(crate) enum Next {
+    /// There is none, or its event is pending.
+    Nothing,
+    /// It can begin at this time, by the trace of the link's rate: a `Depart` is due.
+    Opens(Time),
+    /// It begins now.
+    Starts(Service),
+}
+
 /// What a `Depart` stands for.
 pub(crate) enum Due {
     /// It is stale.
     Nothing,
     /// An observed FIFO starts a transmission.
     Start,
+    /// A port with a discipline can transmit, by the trace of its link's rate.
+    Opening,
     /// A port with a discipline has put a packet on the link.
     End(Offer),
 }
@@ -55,7 +67,7 @@ impl Fabric {
         now: Time,
     ) -> Option<Offer> {
         if self.ports[port.index()].takes_fast_path() {
-            Some(self.enqueue(port, id, packet, now))
+            Some(self.enqueue::<false>(port, id, packet, now))
         } else {
             None
         }
@@ -63,10 +75,16 @@ impl Fabric {
 
     /// Offers a packet to the FIFO of a port that is up and has no discipline.
     #[inline(always)]
-    fn enqueue(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
+    fn enqueue<const TRACED: bool>(
+        &mut self,
+        port: PortId,
+        id: PacketId,
+        packet: &mut Packet,
+        now: Time,
+    ) -> Offer {
         let queue = &mut self.ports[port.index()];
         let mut mark = false;
-        let offer = queue.offer(now, id, packet.size_bytes, &mut mark);
+        let offer = queue.offer::<TRACED>(now, id, packet.size_bytes, &mut mark);
         if mark && packet.ecn == Ecn::Capable {
             packet.ecn = Ecn::Marked;
             queue.count_marks(1);
@@ -84,12 +102,18 @@ impl Fabric {
         now: Time,
     ) -> SlowOffer {
         let state = &mut self.ports[port.index()];
-        let (is_up, is_fifo, queued) = (state.is_up(), state.is_fifo(), state.queued());
+        let (is_up, is_fifo, is_traced) = (state.is_up(), state.is_fifo(), state.is_traced());
+        let queued = state.queued();
         if state.observes_departures() {
             self.note_enqueue(id, now);
         }
         if is_up && is_fifo {
-            let offer = self.enqueue(port, id, arena.get_mut(id), now);
+            let packet = arena.get_mut(id);
+            let offer = if is_traced {
+                self.enqueue::<true>(port, id, packet, now)
+            } else {
+                self.enqueue::<false>(port, id, packet, now)
+            };
             self.ports[port.index()].count_unshown(queued);
             return SlowOffer::Fifo(offer);
         }
@@ -115,23 +139,28 @@ impl Fabric {
     }
 
     /// Starts the next transmission of an idle port with a discipline. Returns the packets that the discipline dropped from inside the
-    /// queue, and the transmission if there is one.
+    /// queue, and the transmission if there is one. `resumes`: its packets waited before this instant.
     pub(crate) fn serve(
         &mut self,
         port: PortId,
         arena: &mut Arena,
         now: Time,
-    ) -> (Vec<(PacketId, DropReason)>, Option<Service>) {
+        resumes: bool,
+    ) -> (Vec<(PacketId, DropReason)>, Next) {
         let state = &mut self.ports[port.index()];
         if !state.is_idle() {
-            return (Vec::new(), None);
+            return (Vec::new(), Next::Nothing);
+        }
+        if let Some(at) = state.opening(now, resumes) {
+            let next = if state.wait_until(at) { Next::Opens(at) } else { Next::Nothing };
+            return (Vec::new(), next);
         }
         let (next, dropped) = state.with_discipline(now, arena, |queue, cx| queue.dequeue(cx));
-        let Some(packet) = next else { return (dropped, None) };
+        let Some(packet) = next else { return (dropped, Next::Nothing) };
         let depart = state.serve(now, packet, arena.get(packet).size_bytes);
         let observed = state.observes_departures();
         let observed = observed.then(|| self.waited(packet, now));
-        (dropped, Some(Service { packet, depart, observed }))
+        (dropped, Next::Starts(Service { packet, depart, observed }))
     }
 
     /// Handles the `Depart` of a port.
@@ -140,7 +169,16 @@ impl Fabric {
         if state.is_fifo() {
             return if state.departure_due(now) { Due::Start } else { Due::Nothing };
         }
+        if state.opens(now) {
+            return Due::Opening;
+        }
         state.finish_serving(now).map_or(Due::Nothing, Due::End)
+    }
+
+    /// Whether a port with a discipline begins or ends a transmission at this instant, before it takes another packet. Never true at a
+    /// constant rate, where events of one instant are handled in the order of insertion.
+    pub(crate) fn is_due(&self, port: PortId, now: Time) -> bool {
+        self.ports[port.index()].is_due(now)
     }
 
     /// The next departure of an observed FIFO to report, or when the next one starts. Call it until it returns no `Show`.

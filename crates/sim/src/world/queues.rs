@@ -5,7 +5,7 @@ use units::Duration;
 
 use super::World;
 use crate::agenda::{Kind, What};
-use crate::fabric::{Departure, Due, Offer, SlowOffer};
+use crate::fabric::{Departure, Due, Next, Offer, SlowOffer};
 use crate::trace::Subject;
 
 impl World {
@@ -33,6 +33,9 @@ impl World {
     /// The slow path of an offer: the port is down, is observed by the node's state machine, or has a queue discipline.
     #[cold]
     fn offer_slowly(&mut self, port: PortId, id: PacketId) {
+        while self.fabric.is_due(port, self.now) {
+            self.on_depart(What::new(Kind::Depart, port.0));
+        }
         let Self { now, fabric, hosts, agenda, out, .. } = self;
         if fabric.port(port).observes_offers() {
             hosts.nodes.observe_offer(port, out.arena.get_mut(id), *now, fabric, agenda);
@@ -47,16 +50,20 @@ impl World {
                 if let Some(why) = refused {
                     self.drop(id, why, Subject::Port(port));
                 }
-                self.serve(port);
+                self.serve(port, false);
             }
         }
     }
 
-    /// Starts the next transmission of an idle port with a discipline.
-    fn serve(&mut self, port: PortId) {
-        let (dropped, service) = self.fabric.serve(port, &mut self.out.arena, self.now);
+    /// Starts the next transmission of an idle port with a discipline. `resumes`: its packets waited before this instant.
+    fn serve(&mut self, port: PortId, resumes: bool) {
+        let (dropped, next) = self.fabric.serve(port, &mut self.out.arena, self.now, resumes);
         self.drop_all(dropped, port);
-        let Some(service) = service else { return };
+        let service = match next {
+            Next::Nothing => return,
+            Next::Opens(at) => return self.agenda.push(at, What::new(Kind::Depart, port.0)),
+            Next::Starts(service) => service,
+        };
         self.agenda.push(service.depart, What::new(Kind::Depart, port.0));
         if let Some(waited) = service.observed {
             self.show_departure(port, service.packet, waited);
@@ -79,13 +86,17 @@ impl World {
                 self.accounts.count_event(self.now, what);
                 self.show_departures(port);
             }
+            Due::Opening => {
+                self.accounts.count_event(self.now, what);
+                self.serve(port, true);
+            }
             Due::End(offer) => {
                 self.accounts.count_event(self.now, what);
                 self.accounts.count_hop();
                 if let Offer::Arrive(at) = offer {
                     self.agenda.push(at, What::new(Kind::Arrive, port.0));
                 }
-                self.serve(port);
+                self.serve(port, true);
             }
         }
     }

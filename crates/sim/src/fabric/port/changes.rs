@@ -13,8 +13,9 @@ impl Port {
         self.set_effective_rate(now, rate.min(self.cold.rates.cap))
     }
 
-    /// Sets the rate at which the port transmits from now on.
+    /// Sets the rate at which the port transmits from now on. It must not follow a trace.
     pub(super) fn set_effective_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+        debug_assert!(!self.is_traced(), "blueprints change no rate that follows a trace");
         self.settle_capacity(now);
         let old = self.transmitter.set_rate(rate);
         self.advance(now);
@@ -91,6 +92,9 @@ impl Port {
         if up {
             return Vec::new();
         }
+        if let Some(cursor) = &mut self.cold.cursor {
+            cursor.reset(now);
+        }
         self.advance(now);
         // packets that did not leave do not count as transmitted
         let mut lost = Vec::new();
@@ -116,6 +120,7 @@ impl Port {
                 self.counters.take_back_sent(slot.size_bytes);
                 lost.push(slot.packet);
             }
+            discipline.opens_at = Time::NEVER;
             lost.extend(discipline.queue.drain());
         }
         lost

@@ -3,6 +3,8 @@
 use contract::Backlog;
 use units::{Duration, Rate, Time};
 
+use crate::RateTrace;
+
 /// Counters that every packet changes, from the start of the run.
 #[derive(Default)]
 pub(super) struct Counters {
@@ -69,6 +71,12 @@ impl Capacity {
         if rate != Rate::UNLIMITED {
             self.bit_ns += u128::from(rate.as_bps()) * u128::from((now - self.since).as_nanos());
         }
+        self.since = now;
+    }
+
+    /// Counts the time since the last call at the rate of a trace.
+    pub(super) fn settle_by_trace(&mut self, now: Time, trace: &RateTrace) {
+        self.bit_ns += trace.bit_ns(self.since, now);
         self.since = now;
     }
 

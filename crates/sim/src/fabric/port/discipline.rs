@@ -16,6 +16,8 @@ pub(in crate::fabric) struct Discipline {
     dropped: Vec<(PacketId, DropReason)>,
     /// The packet in transmission.
     pub(super) serving: Option<Slot>,
+    /// When the link can transmit the next packet, by the trace of its rate; [`Time::NEVER`] if no event is pending for it.
+    pub(super) opens_at: Time,
     /// The backlog integral is computed up to this time.
     counted_to: Time,
 }
@@ -35,7 +37,14 @@ impl Discipline {
             None => AnyQueue::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit)),
         };
         let random = Random::new(seed, path, "queue");
-        Some(Box::new(Self { queue, random, dropped: Vec::new(), serving: None, counted_to: Time::ZERO }))
+        Some(Box::new(Self {
+            queue,
+            random,
+            dropped: Vec::new(),
+            serving: None,
+            opens_at: Time::NEVER,
+            counted_to: Time::ZERO,
+        }))
     }
 }
 
@@ -73,9 +82,51 @@ impl Port {
             && self.transmitter.rate != Rate::ZERO
     }
 
+    /// When the idle port can serve by the trace of its rate, if packets wait and that is later than now. Packets that waited before (`resumes`)
+    /// can use what is left of an opportunity at this instant.
+    pub(in crate::fabric) fn opening(&mut self, now: Time, resumes: bool) -> Option<Time> {
+        let (cursor, discipline) = (self.cold.cursor.as_mut()?, self.discipline.as_mut()?);
+        if discipline.queue.backlog().packets == 0 {
+            return None;
+        }
+        let busy_until = self.transmitter.busy_until;
+        let start = if resumes { cursor.resume(now, busy_until) } else { cursor.start(now, busy_until) };
+        (start > now).then_some(start)
+    }
+
+    /// Waits for the instant at which the link can transmit. Returns false if an event is pending for it.
+    pub(in crate::fabric) fn wait_until(&mut self, at: Time) -> bool {
+        let discipline = self.discipline.as_mut().expect("only ports with a discipline wait");
+        std::mem::replace(&mut discipline.opens_at, at) != at
+    }
+
+    /// Whether the link can transmit from this instant on, for which the port waited.
+    pub(in crate::fabric) fn opens(&mut self, now: Time) -> bool {
+        let Some(discipline) = self.discipline.as_mut() else { return false };
+        let opens = discipline.opens_at == now;
+        if opens {
+            discipline.opens_at = Time::NEVER;
+        }
+        opens
+    }
+
+    /// Whether a port whose rate follows a trace has a transmission to begin or to end at this instant, before it takes another packet.
+    pub(in crate::fabric) fn is_due(&self, now: Time) -> bool {
+        let due = |discipline: &Discipline| {
+            discipline.opens_at == now || discipline.serving.is_some_and(|slot| slot.depart == now)
+        };
+        self.is_traced() && self.discipline.as_ref().is_some_and(|discipline| due(discipline))
+    }
+
     /// Starts the transmission of `packet`, which the discipline returned. Returns when the `Depart` is due.
     pub(in crate::fabric) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
-        let depart = self.transmitter.begin(now, u64::from(size_bytes));
+        let depart = match &mut self.cold.cursor {
+            Some(cursor) => {
+                self.transmitter.busy_until = cursor.send(now, u64::from(size_bytes));
+                self.transmitter.busy_until
+            }
+            None => self.transmitter.begin(now, u64::from(size_bytes)),
+        };
         self.counters.count_sent(u64::from(size_bytes));
         let slot = Slot { packet, size_bytes, start: now, depart, arrive: depart + self.transmitter.delay };
         self.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);

@@ -1,0 +1,104 @@
+//! Traces of a link's rate: files in the format of mahimahi or as CSV, and models of kinds of links.
+
+mod files;
+mod models;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+use sim::RateTrace;
+
+use crate::schema::read::{At, Notes, Read as _, shortened};
+use crate::schema::trace::{TraceModel, TraceSource};
+
+/// Largest file that is read.
+const MAX_BYTES: u64 = 64_000_000;
+
+/// The trace of a source; a path is relative to `folder`. `None` if something is noted.
+pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -> Option<Arc<RateTrace>> {
+    match &source.value {
+        TraceSource::Model(model, seed) => Some(Arc::new(models::trace(*model, *seed))),
+        TraceSource::File(path) => {
+            let at = At { value: path.as_str(), place: source.place };
+            let bytes = read(&at, folder, notes)?;
+            let Ok(text) = String::from_utf8(bytes) else {
+                notes
+                    .wrong(at.place, format!("`{}` is not UTF-8 text", shortened(path)))
+                    .hint("a trace is a text file: delivery opportunities in milliseconds, or CSV");
+                return None;
+            };
+            let csv = path.to_ascii_lowercase().ends_with(".csv");
+            let (trace, hint) = if csv {
+                (files::rates(&text), "a line is a time in seconds and a rate, such as 0.5,12 Mbit/s")
+            } else {
+                (
+                    files::opportunities(&text),
+                    "a line is a time in whole milliseconds (mahimahi); CSV ends in .csv",
+                )
+            };
+            match trace {
+                Ok(trace) => Some(Arc::new(trace)),
+                Err((line, message)) => {
+                    let of = if line > 0 { format!("line {line} of ") } else { String::new() };
+                    notes.wrong(at.place, format!("{of}`{}`: {message}", shortened(path))).hint(hint);
+                    None
+                }
+            }
+        }
+    }
+}
+
+fn read(path: &At<&str>, folder: &Path, notes: &mut Notes) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read =
+        File::open(folder.join(path.value)).and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        notes
+            .wrong(path.place, format!("`{}` cannot be read: {}", shortened(path.value), error.kind()))
+            .hint("the path is relative to the folder of the scenario; `thalweg trace` lists the models");
+        return None;
+    }
+    if bytes.len() as u64 > MAX_BYTES {
+        notes.wrong(path.place, format!("`{}` is too large", shortened(path.value))).hint("at most 64 MB");
+        return None;
+    }
+    Some(bytes)
+}
+
+/// The models of links: a list of `{name, about, mean_bps, low_bps, high_bps, outage, period_s}`. `low_bps` and `high_bps` are the 10th and the
+/// 90th percentile of the rate over time, `outage` is the share of time at rate 0, all of the trace with seed 1.
+pub fn models() -> Value {
+    let schema = TraceModel::schema(&mut SchemaGenerator::default());
+    let about = &schema.as_value()["enumDescriptions"];
+    TraceModel::ALL
+        .iter()
+        .enumerate()
+        .map(|(number, model)| {
+            let steps = models::steps(*model, 1);
+            let mut rates: Vec<u64> = steps.iter().map(|step| step.as_bps()).collect();
+            rates.sort_unstable();
+            let share = |of: usize| rates[(rates.len() - 1) * of / 100];
+            let trace = models::trace(*model, 1);
+            json!({
+                "name": model.word(),
+                "about": about[number],
+                "mean_bps": trace.mean().as_bps(),
+                "low_bps": share(10),
+                "high_bps": share(90),
+                "outage": rates.iter().filter(|bps| **bps == 0).count() as f64 / rates.len() as f64,
+                "period_s": trace.period().as_secs_f64(),
+            })
+        })
+        .collect()
+}
+
+/// The trace of a model as text: CSV, or delivery opportunities in milliseconds. `None` if no model has this name.
+pub fn text(model: &str, seed: u64, opportunities: bool) -> Option<String> {
+    let model = *TraceModel::ALL.iter().find(|known| known.word() == model)?;
+    let steps = models::steps(model, seed);
+    Some(if opportunities { files::as_opportunities(&steps) } else { files::as_rates(&steps) })
+}
