@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         trace: str | Mapping[str, Any] | None
         delay: str | None
         loss: float | None
+        impair: Mapping[str, Any] | None
         buffer: str | None
         queue: str | Mapping[str, Any] | None
         mark_above: int | None
@@ -91,6 +92,24 @@ if TYPE_CHECKING:
         """Keys of `ModelTrace`."""
 
         seed: int | None
+
+    class ImpairKeys(TypedDict, total=False):
+        """Keys of `Impair`."""
+
+        bursts: Mapping[str, Any] | None
+        duplicate: float | None
+        jitter: str | None
+        keep_order: bool | None
+        reorder: float | None
+        gap: int | None
+        release_every: str | None
+
+    class BurstsKeys(TypedDict, total=False):
+        """Keys of `Bursts`."""
+
+        to_good: Required[float]
+        loss_in_bad: float | None
+        loss_in_good: float | None
 
     class CodelQueueKeys(TypedDict, total=False):
         """Keys of `CodelQueue`."""
@@ -118,6 +137,7 @@ if TYPE_CHECKING:
         trace: str | Mapping[str, Any] | None
         delay: str | None
         loss: float | None
+        impair: Mapping[str, Any] | None
         buffer: str | None
         queue: str | Mapping[str, Any] | None
         mark_above: int | bool | None
@@ -575,6 +595,8 @@ class Link(Part):
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction. Required; of
       `edge` 1 ms by default.
     - `loss` (number): Probability that a packet is lost at random after transmission.
+    - `impair` (`Impair`): Impairments: bursty loss, jitter, reordering, duplication, release in bursts.
+      Default: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
       the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
     - `queue` (`fifo`, `codel`, `red` or `CodelQueue` or `RedQueue`): Queue discipline: `"fifo"` (drop-tail,
@@ -601,6 +623,46 @@ class ModelTrace(Part):
 
     def __init__(self, model: str, **keys: Unpack[ModelTraceKeys]) -> None:
         super().__init__({"model": model, **keys})
+
+
+class Impair(Part):
+    """Impairments of a link or of one of its directions.
+
+    They add to its delay and its independent loss, as those of netem in Linux.
+
+    - `bursts` (`Bursts`): Loss in bursts, in addition to `loss`.
+    - `duplicate` (number): Probability that a packet arrives twice.
+    - `jitter` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Jitter: maximum difference of the propagation delay
+      of a packet from `delay`, in both directions; uniform and independent per packet. At most `delay`.
+    - `keep_order` (true or false): With `jitter`: a packet that would overtake another arrives with it.
+      Default: false, packets are reordered.
+    - `reorder` (number): Probability that a packet arrives without propagation delay, before those ahead of
+      it.
+    - `gap` (whole number): With `reorder`: a packet can be reordered if it is at least this many packets
+      after the last reordered one. Default: 1.
+    - `release_every` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Packets arrive only at multiples of this
+      time, those that were to arrive since the last one together: aggregation, as of acknowledgements by
+      Wi-Fi. Default: none.
+    """
+
+    def __init__(self, **keys: Unpack[ImpairKeys]) -> None:
+        super().__init__(keys)
+
+
+class Bursts(Part):
+    """The loss model of Gilbert and Elliott.
+
+    The link is in a good or a bad state; the state decides about a packet, then it may change.
+
+    - `to_bad` (number): Probability of a change from good to bad, per packet (`p` of netem).
+    - `to_good` (number): Probability of a change from bad to good, per packet (`r`). A burst has 1 / to_good
+      packets on average.
+    - `loss_in_bad` (number): Probability of loss in the bad state (`1-h`). Default: 1.
+    - `loss_in_good` (number): Probability of loss in the good state (`1-k`). Default: 0.
+    """
+
+    def __init__(self, to_bad: float, **keys: Unpack[BurstsKeys]) -> None:
+        super().__init__({"to_bad": to_bad, **keys})
 
 
 class CodelQueue(Part):
@@ -652,6 +714,7 @@ class Port(Part):
       that the rate follows, instead of `rate`.
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay.
     - `loss` (number): Probability that a packet is lost at random after transmission.
+    - `impair` (`Impair`): Impairments; an empty table: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
     - `queue` (`fifo`, `codel`, `red` or `CodelQueue` or `RedQueue`): Queue discipline.
     - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
@@ -1189,7 +1252,7 @@ class Event(Part):
     - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Its new rate. Not of a link that follows a
       trace.
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Its new propagation delay.
-    - `loss` (number): Its new probability of loss.
+    - `loss` (number): Its new probability of loss, which then is independent from packet to packet.
     - `up` (true or false): Whether the link is up.
     - `flow` (text): The flow, or all flows of an entry.
     - `action` (`start`, `stop`, `mode`, `join`, `leave`, `reset`): The action on the flow or the node.

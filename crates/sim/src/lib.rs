@@ -15,8 +15,8 @@ mod world;
 
 pub use blueprint::{
     Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation, FlowKind,
-    FlowSpec, IcnSpec, Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec,
-    QueueSpec, ReceiverSpec, Record, RouteSpec, SdnSpec, StackSpec,
+    FlowSpec, GilbertElliott, IcnSpec, Impair, Jitter, Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec,
+    PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, Reorder, RouteSpec, SdnSpec, StackSpec,
 };
 pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;

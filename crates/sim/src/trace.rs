@@ -270,7 +270,7 @@ pub struct EventRecord {
 pub struct Balance {
     /// Packets that endpoints sent.
     pub sent: u64,
-    /// Copies made by routers for the branches of trees.
+    /// Copies made by routers for the branches of trees, and by links that duplicate packets.
     pub copied: u64,
     /// Packets that reached an endpoint.
     pub delivered: u64,

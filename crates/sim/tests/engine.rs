@@ -3,8 +3,8 @@
 use contract::{DropReason, LinkId, NodeId, PortId};
 use proptest::prelude::*;
 use sim::{
-    Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Limit, PortSpec, RateTrace,
-    Record, RouteSpec, Subject, Trace, World,
+    Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Impair, Jitter, Limit, PortSpec,
+    RateTrace, Record, RouteSpec, Subject, Trace, World,
 };
 use stack::datagram::{self, Pattern, Spell};
 use units::{Bytes, Duration, Rate, Time};
@@ -329,6 +329,11 @@ fn random_plan() -> impl Strategy<Value = Blueprint> {
             for (i, (kbps, micros, limit, loss, kind)) in links.into_iter().enumerate() {
                 let mut port = PortSpec::new(Rate::from_kbps(kbps), Duration::from_micros(micros), limit);
                 port.loss = if kind == 1 { loss } else { 0.0 };
+                port.impair = (kind == 0).then(|| Impair {
+                    duplicate: loss,
+                    jitter: Some(Jitter { by: Duration::from_micros(micros / 2), keeps_order: limit > 10 }),
+                    ..Impair::default()
+                });
                 if kind == 2 || kind == 4 {
                     port.queue.class_weights = vec![1, 2];
                 }

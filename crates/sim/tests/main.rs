@@ -7,6 +7,7 @@ mod consumers;
 mod cvihis;
 mod departures;
 mod engine;
+mod impairments;
 mod low_priority;
 mod mca;
 mod mircc;

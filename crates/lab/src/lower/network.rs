@@ -31,6 +31,7 @@ pub(super) fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
         trace,
         delay: *link.delay.known(),
         loss: *link.loss.known(),
+        impair: link.impair.given().and_then(|table| table.to_spec()),
         queue: QueueSpec {
             limit: limit(&link.buffer),
             discipline: link.queue.given().and_then(|queue| queue.0.clone()),
@@ -64,6 +65,7 @@ fn port(port: &Port, traces: &Traces) -> PortSpec {
         trace,
         delay: *port.delay.known(),
         loss: *port.loss.known(),
+        impair: port.impair.given().and_then(|table| table.to_spec()),
         queue: QueueSpec {
             limit: limit(&port.buffer),
             discipline: port.queue.given().and_then(|queue| queue.0.clone()),

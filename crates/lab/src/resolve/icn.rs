@@ -197,6 +197,7 @@ fn settings(table: &Icn, notes: &mut Notes) -> Icn {
 const fn resolver_port(place: Place) -> NetPort {
     NetPort {
         trace: None,
+        impair: None,
         rate: Rate::from_mbps(1000),
         delay: Duration::from_millis(1),
         loss: 0.0,

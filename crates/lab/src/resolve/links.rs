@@ -10,6 +10,7 @@ use units::{Bytes, Duration};
 use super::flows::Placed;
 use super::ndn::NdnNet;
 use crate::schema::file::{Link, Port};
+use crate::schema::impair::Impair;
 use crate::schema::queue::Queue;
 use crate::schema::read::{At, Field, Notes};
 use crate::schema::trace::TraceSource;
@@ -77,6 +78,7 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
         trace: trace(forward),
         delay: forward.delay.into(),
         loss: forward.loss.into(),
+        impair: impairments(forward.impair, None),
         buffer: limits[0].into(),
         queue: queue(&forward.discipline, &None),
         mark_above: forward.mark_above.into(),
@@ -88,6 +90,7 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
                 trace: trace(backward),
                 delay: backward.delay.into(),
                 loss: backward.loss.into(),
+                impair: impairments(backward.impair, forward.impair),
                 buffer: limits[1].into(),
                 queue: queue(&backward.discipline, &forward.discipline),
                 mark_above: backward
@@ -101,6 +104,12 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
             .into(),
         ..Link::default()
     }
+}
+
+/// The impairments of a direction, where this or the `other` has any.
+fn impairments(impair: Option<sim::Impair>, other: Option<sim::Impair>) -> Field<Impair> {
+    let table = impair.map(|impair| Impair::of_spec(&impair));
+    table.or(other.map(|_| Impair::default())).into()
 }
 
 /// The trace that the rate of a port follows.

@@ -255,6 +255,7 @@ fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
     NetPort {
         rate: link.rate.or(Rate::from_mbps(1000)),
         trace: None,
+        impair: None,
         delay: link.delay.or(Duration::ZERO),
         loss: link.loss.or(0.0),
         buffer,

@@ -6,6 +6,7 @@ use units::{Bytes, Drift, Duration, Offset, Rate};
 
 use crate::schema::bounds::{count, share_of, within};
 use crate::schema::emulation::{Commands, Emulation};
+use crate::schema::impair::Impair;
 use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
 use crate::schema::params::Params;
 use crate::schema::queue::Queue;
@@ -117,6 +118,8 @@ tables! {
         delay: Duration where within("0 s", "1000000000 s"),
         /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
+        /// Impairments: bursty loss, jitter, reordering, duplication, release in bursts. Default: none.
+        impair: Impair,
         /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
         buffer: Buffer,
         /// Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
@@ -141,6 +144,8 @@ tables! {
         delay: Duration where within("0 s", "1000000000 s"),
         /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
+        /// Impairments; an empty table: none.
+        impair: Impair,
         /// Queue limit.
         buffer: Buffer,
         /// Queue discipline.
@@ -396,7 +401,7 @@ tables! {
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
         /// Its new propagation delay.
         delay: Duration where within("0 s", "1000000000 s"),
-        /// Its new probability of loss.
+        /// Its new probability of loss, which then is independent from packet to packet.
         loss: f64 where share_of(0.0, 1.0),
         /// Whether the link is up.
         up: bool,

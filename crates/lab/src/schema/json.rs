@@ -19,6 +19,7 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("Churn", &["on", "off"]),
     ("Arrivals", &["rate", "size"]),
     ("ModelTrace", &["model"]),
+    ("Bursts", &["to_bad", "to_good"]),
     ("Source", &["kind"]),
     ("Event", &["at"]),
     ("NodeStore", &["node"]),

@@ -6,6 +6,7 @@ pub(crate) mod emulation;
 mod field;
 pub(crate) mod file;
 pub(crate) mod hints;
+pub(crate) mod impair;
 mod json;
 pub(crate) mod ndn;
 mod notes;

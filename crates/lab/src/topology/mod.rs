@@ -16,6 +16,7 @@ use stack::queue::DisciplineSpec;
 use units::{Duration, Rate};
 
 use crate::schema::file::{Kind, Link, Port, Topology};
+use crate::schema::impair::Impair;
 use crate::schema::queue::Queue;
 use crate::schema::read::{At, Field, Notes, nearest, shortened};
 use crate::schema::trace::{TraceKey, TraceSource};
@@ -63,6 +64,7 @@ pub(crate) struct NetPort {
     pub(crate) trace: Option<At<TraceSource>>,
     pub(crate) delay: Duration,
     pub(crate) loss: f64,
+    pub(crate) impair: Option<sim::Impair>,
     pub(crate) buffer: Buffer,
     pub(crate) discipline: Option<DisciplineSpec>,
     pub(crate) mark_above: Option<u32>,
@@ -366,6 +368,7 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         trace: link.trace.given().cloned(),
         delay,
         loss: link.loss.or(0.0),
+        impair: impairments(&link.impair, delay, notes),
         buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
         discipline: link.queue.or(Queue(None)).0,
         mark_above: link.mark_above.given().map(|at| at.value),
@@ -381,6 +384,11 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         },
         delay: back.delay.or(delay),
         loss: back.loss.or(forward.loss),
+        impair: if back.impair.is_missing() {
+            forward.impair
+        } else {
+            impairments(&back.impair, back.delay.or(delay), notes)
+        },
         buffer: back.buffer.or(forward.buffer),
         discipline: back.queue.or(Queue(forward.discipline.clone())).0,
         mark_above: back.mark_above.given().map_or(forward.mark_above, |at| at.value.0),
@@ -394,6 +402,13 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
     one_rule(&forward, &link.queue, [place_of(&link.mark_above), place_of(&link.classes)], notes);
     one_rule(&backward, &back.queue, [place_of(&back.mark_above), place_of(&back.classes)], notes);
     (forward, backward)
+}
+
+/// The impairments of a direction with this delay.
+fn impairments(field: &Field<Impair>, delay: Duration, notes: &mut Notes) -> Option<sim::Impair> {
+    let table = field.given()?;
+    table.check(delay, notes);
+    table.to_spec()
 }
 
 /// Reports a rate together with a trace of it.

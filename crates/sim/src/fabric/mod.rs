@@ -12,8 +12,8 @@ mod tree;
 use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
 use units::{Duration, Rate, Time};
 
-use port::Discipline;
-pub(crate) use port::{LinkEffect, Offer, Port};
+use port::{Discipline, Impairments};
+pub(crate) use port::{Fate, LinkEffect, Offer, Port};
 pub(crate) use queues::{Departure, Due, Next, SlowOffer};
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
@@ -82,12 +82,11 @@ impl Fabric {
             {
                 let path = format!("link.{}.{name}", link.name);
                 let discipline = Discipline::of(spec, blueprint.seed, &path, &class_of_flow);
-                fabric.ports.push(Port::new(
-                    spec,
-                    to,
-                    Random::new(blueprint.seed, &path, "loss"),
-                    discipline,
-                ));
+                let impairments = spec.impair.map(|impair| {
+                    Impairments::new(impair, spec.delay, Random::new(blueprint.seed, &path, "impair"))
+                });
+                let loss_random = Random::new(blueprint.seed, &path, "loss");
+                fabric.ports.push(Port::new(spec, to, loss_random, discipline, impairments));
                 let up = !blueprint.is_control(LinkId(id));
                 fabric.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
             }
@@ -221,6 +220,12 @@ impl Fabric {
             next: port.armed(),
             slow_path: port.observes_arrivals(),
         })
+    }
+
+    /// Takes the next packet that the impaired link of a port delivers now, and the node that it arrives at.
+    pub(crate) fn take_held(&mut self, port: PortId, now: Time) -> Option<(PacketId, NodeId)> {
+        let port = &mut self.ports[port.index()];
+        Some((port.impairments()?.take(now)?, port.leads_to()))
     }
 
     // ---- links that change

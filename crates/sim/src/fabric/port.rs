@@ -11,6 +11,7 @@ mod counters;
 mod cursor;
 mod departures;
 mod discipline;
+mod impair;
 mod transmitter;
 
 use contract::{
@@ -23,6 +24,8 @@ use cursor::TraceCursor;
 pub(super) use departures::NextStart;
 use departures::Shown;
 pub(super) use discipline::Discipline;
+pub(crate) use impair::Fate;
+pub(super) use impair::Impairments;
 use transmitter::Transmitter;
 
 use super::ring::Ring;
@@ -46,6 +49,7 @@ pub(crate) enum Offer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkEffect {
     Loses,
+    Impairs,
     Captures,
     Passes,
 }
@@ -69,7 +73,7 @@ pub(crate) struct Port {
 struct Paths {
     /// The node at the other end.
     to: NodeId,
-    /// Arrivals take the slow path: the link loses packets at random or is captured, or it leads to a node with a state machine.
+    /// Arrivals take the slow path: the link loses packets at random, impairs them or is captured, or it leads to a node with a state machine.
     observed_arrivals: bool,
     /// Offers go straight into the ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
     fast_offers: bool,
@@ -85,6 +89,7 @@ struct Fifo {
 /// The fields that few packets use.
 struct Cold {
     loss: Loss,
+    impairments: Option<Impairments>,
     observers: Observers,
     rates: Rates,
     /// The place in the trace that the rate follows.
@@ -127,23 +132,29 @@ impl Port {
         to: NodeId,
         loss_random: Random,
         discipline: Option<Box<Discipline>>,
+        mut impairments: Option<Impairments>,
     ) -> Self {
         let up = spec.rate != Rate::ZERO;
+        let mut transmitter = Transmitter::new(spec);
+        if let Some(impairments) = &mut impairments {
+            transmitter.delay = impairments.set_delay(spec.delay);
+        }
         Self {
             ring: Ring::default(),
             armed: Time::NEVER,
             paths: Paths {
                 to,
-                observed_arrivals: spec.loss > 0.0,
+                observed_arrivals: spec.loss > 0.0 || impairments.is_some(),
                 fast_offers: discipline.is_none() && spec.trace.is_none() && up,
                 up,
             },
-            transmitter: Transmitter::new(spec),
+            transmitter,
             fifo: Fifo { limit: spec.queue.limit(), waiting_bytes: 0 },
             discipline,
             counters: Counters::default(),
             cold: Box::new(Cold {
                 loss: Loss { probability: spec.loss, random: loss_random },
+                impairments,
                 observers: Observers::default(),
                 rates: Rates { link: spec.rate, cap: Rate::UNLIMITED },
                 cursor: spec.trace.clone().map(TraceCursor::new),
@@ -163,7 +174,20 @@ impl Port {
             self.count_drop(DropReason::RandomLoss);
             return LinkEffect::Loses;
         }
+        if self.cold.impairments.is_some() {
+            return LinkEffect::Impairs;
+        }
+        self.capture_effect()
+    }
+
+    /// Whether the packet that arrives now at the end of the link is captured.
+    pub(crate) fn capture_effect(&self) -> LinkEffect {
         if self.cold.observers.tap { LinkEffect::Captures } else { LinkEffect::Passes }
+    }
+
+    /// The impairments of the link.
+    pub(crate) fn impairments(&mut self) -> Option<&mut Impairments> {
+        self.cold.impairments.as_mut()
     }
 
     /// The node at the other end of the link.
@@ -243,7 +267,8 @@ impl Port {
 
     fn update_arrival_path(&mut self) {
         let Observers { tap, router_ahead, .. } = self.cold.observers;
-        self.paths.observed_arrivals = self.cold.loss.probability > 0.0 || tap || router_ahead;
+        let impaired = self.cold.loss.probability > 0.0 || self.cold.impairments.is_some();
+        self.paths.observed_arrivals = impaired || tap || router_ahead;
     }
 
     /// The port in the form that its router sees.
@@ -264,9 +289,12 @@ impl Port {
         self.transmitter.rate
     }
 
-    /// Changes the random loss.
+    /// Changes the random loss. It is then independent from packet to packet.
     pub(crate) fn set_loss(&mut self, loss: f64) {
         self.cold.loss.probability = loss;
+        if let Some(impairments) = &mut self.cold.impairments {
+            impairments.end_bursts();
+        }
         self.update_arrival_path();
     }
 
@@ -334,7 +362,7 @@ impl Port {
         Offer::Dropped(why)
     }
 
-    pub(super) fn count_drop(&mut self, why: DropReason) {
+    pub(crate) fn count_drop(&mut self, why: DropReason) {
         self.cold.drops[why as usize] += 1;
     }
 

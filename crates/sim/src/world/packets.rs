@@ -1,10 +1,11 @@
 //! The path of a packet through the network: arrival at a node, next hop, copies for the branches of a tree, delivery, drop.
 
 use contract::{DropReason, EndpointId, GroupId, Header, NodeId, PacketId, PortId, RouterInput};
+use units::Time;
 
 use super::{LocalDelivery, World};
-use crate::agenda::What;
-use crate::fabric::{LinkEffect, reverse};
+use crate::agenda::{Kind, What};
+use crate::fabric::{Fate, LinkEffect, reverse};
 use crate::trace::Subject;
 
 /// More hops than any route has.
@@ -14,13 +15,19 @@ impl World {
     #[inline]
     pub(super) fn on_arrive(&mut self, what: What) {
         let port = PortId(what.index() as u32);
-        let Some(arrival) = self.fabric.arrive(port, self.now) else { return };
+        let Some(arrival) = self.fabric.arrive(port, self.now) else { return self.arrive_held(port, what) };
         self.agenda.push(arrival.next, what);
         self.accounts.count_event(self.now, what);
         let (id, node) = (arrival.packet, arrival.node);
         if arrival.slow_path && self.arrive_slowly(port, node, id) {
             return;
         }
+        self.arrive(node, id);
+    }
+
+    /// Delivers a packet that has arrived at a node, or sends it on.
+    #[inline(always)]
+    fn arrive(&mut self, node: NodeId, id: PacketId) {
         let packet = self.out.arena.get_mut(id);
         packet.hops += 1;
         let (to, hops) = (packet.to, packet.hops);
@@ -45,10 +52,68 @@ impl World {
                 self.drop(id, DropReason::RandomLoss, Subject::Port(by));
                 return true;
             }
-            LinkEffect::Captures => self.external.capture(self.now, by, self.out.arena.get(id)),
-            LinkEffect::Passes => {}
+            LinkEffect::Impairs => {
+                self.impair(by, node, id);
+                return true;
+            }
+            LinkEffect::Captures | LinkEffect::Passes => {}
+        }
+        self.leave_link(by, node, id)
+    }
+
+    /// Shows a packet at the end of its link to the capture and to its node. Returns true if the node took it.
+    fn leave_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
+        if self.fabric.port(by).capture_effect() == LinkEffect::Captures {
+            self.external.capture(self.now, by, self.out.arena.get(id));
         }
         self.arrive_at_node(node, by, id)
+    }
+
+    /// Loses, copies or delays a packet as the impairments of its link draw it.
+    fn impair(&mut self, by: PortId, node: NodeId, id: PacketId) {
+        let port = self.fabric.port(by);
+        let fate =
+            port.impairments().map_or(Fate::Arrives(self.now), |impairments| impairments.draw(self.now));
+        match fate {
+            Fate::Lost => {
+                port.count_drop(DropReason::RandomLoss);
+                self.drop(id, DropReason::RandomLoss, Subject::Port(by));
+            }
+            Fate::Arrives(at) => self.hold(by, node, id, at),
+            Fate::Twice(at, copy_at) => {
+                let packet = *self.out.arena.get(id);
+                self.accounts.count_copied(1);
+                if let Header::External(payload) = packet.header {
+                    self.external.payloads.share(payload, 1);
+                }
+                let copy = self.out.arena.insert(packet);
+                self.hold(by, node, id, at);
+                self.hold(by, node, copy, copy_at);
+            }
+        }
+    }
+
+    /// Lets a packet arrive at `at`.
+    fn hold(&mut self, by: PortId, node: NodeId, id: PacketId, at: Time) {
+        if let Some(impairments) = self.fabric.port(by).impairments()
+            && (at > self.now || impairments.holds_until(at))
+        {
+            impairments.hold(id, at);
+            return self.agenda.push(at, What::new(Kind::Arrive, by.0));
+        }
+        if !self.leave_link(by, node, id) {
+            self.arrive(node, id);
+        }
+    }
+
+    /// Lets the next packet arrive that an impaired link held until now. No effect if none is due: the event is stale.
+    #[cold]
+    fn arrive_held(&mut self, by: PortId, what: What) {
+        let Some((id, node)) = self.fabric.take_held(by, self.now) else { return };
+        self.accounts.count_event(self.now, what);
+        if !self.leave_link(by, node, id) {
+            self.arrive(node, id);
+        }
     }
 
     /// Shows an arriving packet to its node. Returns true if the node took it.

@@ -63,6 +63,10 @@ impl Port {
     /// Changes the propagation delay of packets that have not left. A link delivers in order, so a packet does not overtake those on the
     /// link after its delay is shortened.
     pub(in crate::fabric) fn set_delay(&mut self, now: Time, delay: Duration) -> Vec<Offer> {
+        let delay = match &mut self.cold.impairments {
+            Some(impairments) => impairments.set_delay(delay),
+            None => delay,
+        };
         self.transmitter.delay = delay;
         for i in 0..self.ring.len() as u32 {
             let slot = self.ring.at_mut(self.ring.head.wrapping_add(i));
@@ -115,6 +119,9 @@ impl Port {
         self.transmitter.busy_until = now;
         self.transmitter.last_arrive = now;
         self.armed = Time::NEVER;
+        if let Some(impairments) = &mut self.cold.impairments {
+            lost.extend(impairments.drain());
+        }
         if let Some(discipline) = &mut self.discipline {
             if let Some(slot) = discipline.serving.take() {
                 self.counters.take_back_sent(slot.size_bytes);
