@@ -3,7 +3,7 @@
 //! The host handles datagrams and deadlines. A [`Protocol`] decides what connections are used for.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use crate::{End, Traffic};
@@ -33,6 +33,10 @@ const GSO_SPAN: Duration = Duration::from_micros(250);
 const SHORT_GAP: Duration = Duration::from_micros(50);
 /// Numbers of handshakes in progress from which clients have to validate their address first (Retry, [RFC9000 §8.1.2]), and from which they are refused.
 const HANDSHAKES: (usize, usize) = (8, 64);
+/// Handshakes in progress with clients that validated the same address.
+const HANDSHAKES_PER_ADDRESS: usize = 8;
+/// How long a handshake with a client may take. Clients repeat what is lost after 1, 3 and 7 s (probe timeouts [RFC9002 §6.2]).
+const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
 /// Whether a datagram is a connection attempt: an Initial packet of QUIC version 1 [RFC9000 §17.2.2]. Its first five bytes are enough.
 pub fn is_attempt(bytes: &[u8]) -> bool {
@@ -122,6 +126,24 @@ struct Slot {
     touched: bool,
     /// It has sent what it may since, and is polled for events once more.
     sent: bool,
+    /// The handshake with a client.
+    handshake: Option<ClientHandshake>,
+}
+
+/// A handshake with a client.
+#[derive(Clone, Copy)]
+struct ClientHandshake {
+    /// The address, if the client has validated it [RFC9000 §8.1].
+    validated: Option<IpAddr>,
+    /// When it has to be complete.
+    until: Time,
+}
+
+impl Slot {
+    /// The handshake with a client, while it is in progress.
+    fn in_progress(&self) -> Option<ClientHandshake> {
+        self.handshake.filter(|_| self.connection.is_handshaking())
+    }
 }
 
 /// Counters of a [`Host`]. Bytes are UDP payloads.
@@ -137,7 +159,7 @@ pub struct Counters {
     pub overruns: u64,
     /// The path does not accept datagrams of a size that was tried.
     pub too_long: bool,
-    /// Connection attempts that were refused because too many were in progress.
+    /// Connection attempts that were refused because too many were in progress, or given up because they took too long.
     pub refused: u64,
 }
 
@@ -175,7 +197,7 @@ impl<P: Platform> Host<P> {
         now: Time,
     ) -> Result<ConnectionHandle, ConnectError> {
         let (id, connection) = self.endpoint.connect(instant(now), config, to, name)?;
-        self.insert(id, connection);
+        self.insert(id, connection, None);
         Ok(id)
     }
 
@@ -197,12 +219,13 @@ impl<P: Platform> Host<P> {
         self.connections.iter().flatten().count()
     }
 
-    fn insert(&mut self, id: ConnectionHandle, connection: Connection) {
+    fn insert(&mut self, id: ConnectionHandle, connection: Connection, handshake: Option<ClientHandshake>) {
         if self.connections.len() <= id.0 {
             self.connections.resize_with(id.0 + 1, || None);
         }
         let connection = Box::new(connection);
-        self.connections[id.0] = Some(Slot { connection, due: Time::NEVER, touched: false, sent: false });
+        self.connections[id.0] =
+            Some(Slot { connection, due: Time::NEVER, touched: false, sent: false, handshake });
         touch(&mut self.connections, &mut self.touched, id.0);
     }
 
@@ -278,16 +301,24 @@ impl<P: Platform> Host<P> {
 
     /// Accepts a client, has it validate its address, or refuses it, depending on the number of handshakes in progress.
     fn accept(&mut self, incoming: Incoming, now: Time) {
-        let busy = self.connections.iter().flatten().filter(|slot| slot.connection.is_handshaking()).count();
-        let response = if busy >= HANDSHAKES.1 {
+        let validated = incoming.remote_address_validated();
+        let from = network(incoming.remote_address().ip());
+        let (mut busy, mut same) = (0, 0);
+        for handshake in self.connections.iter().flatten().filter_map(Slot::in_progress) {
+            busy += 1;
+            same += usize::from(handshake.validated == Some(from));
+        }
+        let response = if busy >= HANDSHAKES.0 && !validated {
+            self.endpoint.retry(incoming, &mut self.out).ok()
+        } else if busy >= HANDSHAKES.1 || (validated && same >= HANDSHAKES_PER_ADDRESS) {
             self.counters.refused += 1;
             Some(self.endpoint.refuse(incoming, &mut self.out))
-        } else if busy >= HANDSHAKES.0 && !incoming.remote_address_validated() {
-            self.endpoint.retry(incoming, &mut self.out).ok()
         } else {
             match self.endpoint.accept(incoming, instant(now), &mut self.out, None) {
                 Ok((id, connection)) => {
-                    self.insert(id, connection);
+                    let validated = validated.then_some(from);
+                    let handshake = ClientHandshake { validated, until: now + HANDSHAKE_TIME };
+                    self.insert(id, connection, Some(handshake));
                     None
                 }
                 Err(error) => error.response,
@@ -307,8 +338,13 @@ impl<P: Platform> Host<P> {
             if let Some(Some(slot)) = self.connections.get_mut(number) {
                 slot.due = Time::NEVER;
             }
+            let slow = self.connections.get(number).and_then(Option::as_ref).and_then(Slot::in_progress);
             if let Some(connection) = touch(&mut self.connections, &mut self.touched, number) {
                 connection.handle_timeout(instant(now));
+                if slow.is_some_and(|handshake| now >= handshake.until) {
+                    self.counters.refused += 1;
+                    connection.close(instant(now), 0u32.into(), bytes::Bytes::from_static(b"too slow"));
+                }
             }
         }
         self.process_events(protocol, now);
@@ -372,6 +408,7 @@ impl<P: Platform> Host<P> {
     fn schedule(&mut self, number: usize) {
         let Some(slot) = &mut self.connections[number] else { return };
         let due = slot.connection.poll_timeout().map_or(Time::NEVER, time);
+        let due = slot.in_progress().map_or(due, |handshake| due.min(handshake.until));
         if due != slot.due {
             self.deadlines.remove(&(slot.due, number));
             slot.due = due;
@@ -418,6 +455,14 @@ fn touch<'a>(
         touched.push(number);
     }
     Some(&mut slot.connection)
+}
+
+/// The address of a client, by which handshakes are counted: of IPv6 the network of 64 bits, which one host has to itself [RFC4291 §2.5.1].
+fn network(of: IpAddr) -> IpAddr {
+    match of {
+        IpAddr::V4(_) => of,
+        IpAddr::V6(ip) => IpAddr::from((u128::from(ip) >> 64 << 64).to_be_bytes()),
+    }
 }
 
 const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {

@@ -5,17 +5,19 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use contract::{EndpointId, Random};
+use contract::{Ecn, EndpointId, Random};
 use driver::Platform;
-use driver::testing::InFlight;
+use driver::testing::{InFlight, VirtualHost, VirtualNetwork};
+use quic_net::host::{Host, Protocol};
 use quic_net::testing::{
-    Folder, addresses, bottleneck, content, ms, object, receive_into, receive_with, send_files, send_with,
-    settings,
+    Folder, addresses, bottleneck, content, ms, object, receive_into, receive_with, run_until, send_files,
+    send_with, settings,
 };
 use quic_net::{
-    Control, Credentials, End, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects,
+    Control, Credentials, End, Handshake, Limits, NAME, Object, Outcome, Proposal, Scheme, Settings, objects,
     receive, send,
 };
+use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Event};
 use transfer::{ByteSink, ByteSource, Incoming, MAX_MESSAGE_BYTES, Outgoing, Payload, Sink, Status};
 use units::{Duration, Time};
 
@@ -443,5 +445,70 @@ fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
         let took = net.now().saturating_since(begin);
         assert!(took < Duration::from_secs(20), "{scheme}: {took}");
         assert!(folder.read("in/film.bin").is_empty(), "{scheme}");
+    }
+}
+
+/// A network of clients at `addresses` hosts that validate their address (Retry) and never complete a handshake: what a server sends them then is lost.
+fn network_of_attackers(addresses: u8) -> (VirtualNetwork, Vec<SocketAddr>) {
+    let address = |n| SocketAddr::from(([10, 0, 66, n], 66));
+    let attackers: Vec<SocketAddr> = (0..addresses).map(address).collect();
+    let lost_to = attackers.clone();
+    // a Retry packet [RFC9000 §17.2.5]
+    let net = VirtualNetwork::new(move |passing| {
+        let lost = lost_to.contains(&passing.to) && passing.bytes[0] & 0xf0 != 0xf0;
+        if lost { Vec::new() } else { vec![passing.after(ms(10))] }
+    });
+    (net, attackers)
+}
+
+/// Connections without an application.
+struct Idle;
+
+impl Protocol for Idle {
+    fn on_packet(&mut self, _: ConnectionHandle, _: &mut Connection, _: Ecn, _: Time) {}
+    fn on_event(&mut self, _: ConnectionHandle, _: &mut Connection, _: Event, _: Time) {}
+}
+
+/// Opens this many connections at once, and repeats their first packets for 20 s.
+fn attack(mut platform: VirtualHost, server: SocketAddr, connections: u32) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        let until = platform.now() + Duration::from_secs(20);
+        let mut host = Host::new(&mut platform, None);
+        let crypto = Credentials::insecure([5; 32]).client_crypto();
+        for _ in 0..connections {
+            let (config, now) = (ClientConfig::new(Arc::clone(&crypto) as _), host.platform.now());
+            host.connect(config, server, NAME, now).expect("the address is one");
+        }
+        run_until(&mut host, &mut Idle, until, |_| false);
+    })
+}
+
+/// One host does not occupy a server, and many do not occupy it for long: another client is served after this time at the latest.
+#[test]
+fn handshakes_that_are_never_completed_do_not_keep_other_clients_out() {
+    for (attackers, connections, within) in [(1, 100, 3), (16, 20, 16)] {
+        let folder = Folder::new("handshakes");
+        folder.file("film.bin", &content(50_000));
+        let (a, b) = addresses();
+        let (net, attackers) = network_of_attackers(attackers);
+        let begin = net.now();
+        let receiver_host = net.host(b, ms(0));
+        let attacker_hosts: Vec<_> = attackers.iter().map(|at| net.host(*at, ms(1))).collect();
+        let sender_host = net.host(a, ms(1000));
+        let patient = |handshake| {
+            let mut settings = settings(handshake, open());
+            settings.limits.patience = Duration::from_secs(60);
+            settings
+        };
+        let receiver = receive_with(receiver_host, patient(Handshake::Listen), folder.path("in"));
+        let attacks: Vec<_> = attacker_hosts.into_iter().map(|host| attack(host, b, connections)).collect();
+        let path = folder.path("film.bin");
+        let sender = send_with(sender_host, patient(Handshake::Connect(b)), "cubic", vec![path]);
+        let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+        assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "{}", attackers.len());
+        assert!(receiver.stats.discarded.strangers > 50, "most attempts were refused");
+        let took = sender.stats.ended_at.saturating_since(begin);
+        assert!(took < Duration::from_secs(within), "{}: {took}", attackers.len());
+        attacks.into_iter().for_each(|attack| attack.join().expect("no panic"));
     }
 }
