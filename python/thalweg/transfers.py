@@ -334,8 +334,6 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
         return INTERFACES
     if "No space left" in why:
         return "make room at the receiver and begin again: a file goes on where it was"
-    if stats.get("refused", {}).get("versions") and not stats.get("packets"):
-        return "an end of another version of Thalweg sent something: both sides need the same version"
     if result["end"] == "unanswered" and result["called"]:
         there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
         return (

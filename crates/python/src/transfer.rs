@@ -291,7 +291,6 @@ impl Transfer {
                 "received_datagrams": stats.received.datagrams,
                 "refused": {
                     "malformed": stats.discarded.malformed,
-                    "versions": stats.discarded.versions,
                     "strangers": stats.discarded.strangers,
                     "forged": stats.discarded.forged,
                     "repeated": stats.discarded.repeated,

@@ -114,8 +114,6 @@ impl Traffic {
 pub struct Discarded {
     /// Not of this format.
     pub malformed: u64,
-    /// Of another version of the format.
-    pub versions: u64,
     /// Of an unknown session, or from another address than that of the session.
     pub strangers: u64,
     /// With a wrong tag: forged or damaged.
@@ -129,6 +127,6 @@ pub struct Discarded {
 impl Discarded {
     /// The sum of all.
     pub fn total(&self) -> u64 {
-        self.malformed + self.versions + self.strangers + self.forged + self.repeated + self.misplaced
+        self.malformed + self.strangers + self.forged + self.repeated + self.misplaced
     }
 }
