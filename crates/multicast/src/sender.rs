@@ -226,7 +226,11 @@ impl<'a> Sender<'a> {
         let mut inbox = std::mem::take(&mut self.inbox);
         for ReceivedDatagram { member, bytes, ecn, at } in inbox.drain(..) {
             let Some(Some(member)) = self.members.get(member) else { continue };
-            let (Some(peer), true, None) = (member.peer, member.ready, &self.closing) else {
+            // members send feedback until they are told that the session is over
+            if self.closing.is_some() {
+                continue;
+            }
+            let (Some(peer), true) = (member.peer, member.ready) else {
                 self.stats.discarded.misplaced += 1;
                 continue;
             };
