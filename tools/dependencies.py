@@ -29,7 +29,7 @@ ALLOWED = {
     "sdn-net": BASE | {"driver", "quic-net"},
     "ndn-net": BASE | {"driver", "quic-net", "sdn-net"},
     "thalweg-quic": {"units", "contract", "schemes"},
-    "quic-net": BASE | {"driver", "transfer", "thalweg-quic"},
+    "quic-net": BASE | {"driver", "transfer", "thalweg-quic", "stack-quinn", "stack-shared"},
     "multicast": BASE | {"driver", "transfer", "quic-net"},
     "emulate": BASE | {"sim", "driver", "transfer", "live", "ndn-net"},
     "stack-shared": {"units", "contract", "stack"},

@@ -43,6 +43,7 @@ fn main() {
         credentials: Credentials::insecure([1; 32]),
         limits: Limits::default(),
         client_secret: None,
+        logs: None,
     };
     let receiving = thread::spawn(move || {
         let mut accept = |proposal: &Proposal| {

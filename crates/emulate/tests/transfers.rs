@@ -35,7 +35,7 @@ fn said(name: &str) -> String {
 fn settings(handshake: Handshake) -> quic_net::Settings {
     let credentials = Credentials::shared(b"between namespaces").expect("the key is not empty");
     let limits = Limits { patience: units::Duration::from_secs(20), ..Limits::default() };
-    quic_net::Settings { handshake, credentials, limits, client_secret: None }
+    quic_net::Settings { handshake, credentials, limits, client_secret: None, logs: None }
 }
 
 /// Receives a file from this sender into a folder, where `done` says at last how it ended.

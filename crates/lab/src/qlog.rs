@@ -23,24 +23,54 @@ use crate::capture::Written;
 /// If the file cannot be created. A later failure is in [`Written::failure`].
 pub fn qlog(plan: &Plan, flow: FlowId, path: &Path) -> io::Result<(Log, Written)> {
     let spec = &plan.blueprint.flows[flow.index()];
-    let written = Written::default();
-    let mut file = Qlog { file: BufWriter::new(File::create(path)?), written: written.clone() };
     let protocol = match spec.kind {
         FlowKind::Tcp(_) => "TCP",
         FlowKind::Ndn(_) => "NDN",
         FlowKind::Stack(_) => "QUIC",
         _ => "UDP",
     };
-    file.record(&json!({
-        "qlog_version": "0.3",
-        "qlog_format": "JSON-SEQ",
-        "title": plan.title,
-        "trace": {
-            "title": format!("{}: {}", spec.name, controller(spec).unwrap_or_default()),
-            "vantage_point": {"name": spec.name, "type": "client"},
-            "common_fields": {"time_format": "relative", "reference_time": 0.0, "protocol_type": [protocol]},
-        },
-    }))?;
+    let trace = json!({
+        "title": format!("{}: {}", spec.name, controller(spec).unwrap_or_default()),
+        "vantage_point": {"name": spec.name, "type": "client"},
+        "common_fields": {"time_format": "relative", "reference_time": 0.0, "protocol_type": [protocol]},
+    });
+    begin(path, &plan.title, &trace, Time::ZERO)
+}
+
+/// A connection over real sockets whose log is in a file.
+#[derive(Clone, Debug)]
+pub struct QlogConnection {
+    /// What the file is called in a list.
+    pub title: String,
+    /// This end is the client.
+    pub client: bool,
+    /// When it began, by the clock of its events.
+    pub began_at: Time,
+    /// And in nanoseconds since 1970.
+    pub began_ns: u64,
+}
+
+/// Begins the qlog file of a QUIC connection over real sockets. Times count from its beginning.
+///
+/// # Errors
+///
+/// As [`qlog`].
+pub fn qlog_connection(of: &QlogConnection, path: &Path) -> io::Result<(Log, Written)> {
+    let kind = if of.client { "client" } else { "server" };
+    let reference = of.began_ns as f64 / 1e6;
+    let trace = json!({
+        "title": of.title,
+        "vantage_point": {"name": "thalweg", "type": kind},
+        "common_fields": {"time_format": "relative", "reference_time": reference, "protocol_type": ["QUIC"]},
+    });
+    begin(path, &of.title, &trace, of.began_at)
+}
+
+/// Writes the header of a file. Times of events count from `zero`.
+fn begin(path: &Path, title: &str, trace: &Value, zero: Time) -> io::Result<(Log, Written)> {
+    let written = Written::default();
+    let mut file = Qlog { file: BufWriter::new(File::create(path)?), written: written.clone(), zero };
+    file.record(&json!({"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "title": title, "trace": trace}))?;
     Ok((Log::new(move |now, event| file.event(now, event)), written))
 }
 
@@ -70,6 +100,7 @@ pub fn controlled(plan: &Plan, emulated: bool) -> impl Iterator<Item = (&str, Fl
 struct Qlog {
     file: BufWriter<File>,
     written: Written,
+    zero: Time,
 }
 
 impl Qlog {
@@ -82,6 +113,10 @@ impl Qlog {
                     "raw": {"length": bytes.as_u64()},
                 }),
             ),
+            Event::Received { bytes } => (
+                "transport:packet_received",
+                json!({"header": {"packet_type": "1RTT"}, "raw": {"length": bytes.as_u64()}}),
+            ),
             Event::Metrics(metrics) => ("recovery:metrics_updated", quantities(metrics)),
             Event::State { old, new, cause } => {
                 ("recovery:congestion_state_updated", state(*old, *new, *cause))
@@ -89,7 +124,7 @@ impl Qlog {
             Event::Congestion(event) => ("thalweg:congestion", congestion(event)),
             Event::Spurious => ("thalweg:spurious", json!({})),
         };
-        let millis = ms(now.saturating_since(Time::ZERO));
+        let millis = ms(now.saturating_since(self.zero));
         let result = self.record(&json!({"time": millis, "name": name, "data": data}));
         self.written.count();
         self.written.note(result);

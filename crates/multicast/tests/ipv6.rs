@@ -48,7 +48,13 @@ fn set_up(device: &str, n: u8) {
 fn settings(handshake: Handshake) -> Settings {
     let limits =
         Limits { patience: Duration::from_secs(20), linger: Duration::from_millis(200), ..Limits::default() };
-    Settings { handshake, credentials: Credentials::insecure([6; 32]), limits, client_secret: None }
+    Settings {
+        handshake,
+        credentials: Credentials::insecure([6; 32]),
+        limits,
+        client_secret: None,
+        logs: None,
+    }
 }
 
 fn steady() -> Scheme {

@@ -450,7 +450,7 @@ fn a_receiver_that_connects_to_a_controller_learns_that_it_is_another_protocol()
     let receiver = thread::spawn(move || {
         let handshake = Handshake::Connect(address(CONTROLLER));
         let (credentials, limits) = (CREDENTIALS.clone(), Limits::default());
-        let settings = quic_net::Settings { handshake, credentials, limits, client_secret: None };
+        let settings = quic_net::Settings { handshake, credentials, limits, client_secret: None, logs: None };
         let accept: Accept<'_> = &mut |_| Err("there is nothing to accept".to_owned());
         receive(&settings, accept, &mut caller, &quic_net::Control::new()).end
     });

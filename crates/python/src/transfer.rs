@@ -14,8 +14,10 @@ use transfer::{FolderFiles, Outgoing, Receivers, Source, Tallies, Task, Transfer
 use units::{Duration, Lateness, Time};
 use wire::stream::Transport;
 
+use qlogs::Qlogs;
 use setup::{capture, destination, number, open, params, parse, tap, text};
 
+mod qlogs;
 mod setup;
 
 /// A transfer, which other threads can observe and control.
@@ -98,8 +100,8 @@ enum Remains {
     Stopped,
     /// No other end answered or connected.
     Unanswered,
-    /// The outcome; for a group also the end of each receiver; the capture if one was requested.
-    Over(Box<Outcome>, Vec<ReceiverOutcome>, Option<Captured>),
+    /// The outcome; for a group also the end of each receiver; the capture and the logs if they were requested.
+    Over(Box<Outcome>, Vec<ReceiverOutcome>, Option<Captured>, Option<Qlogs>),
 }
 
 impl Remains {
@@ -112,10 +114,12 @@ impl Remains {
 /// Sends to one receiver.
 fn send(told: &Value, scheme: &Scheme, objects: Objects, control: &Control) -> Result<Remains, String> {
     let file = capture(told)?;
-    let Some((settings, socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
+    let Some((mut settings, mut socket)) = open(told, control)? else { return Ok(Remains::none(control)) };
+    let qlogs = Qlogs::requested(told, "send", &mut socket);
+    settings.logs = qlogs.as_ref().map(Qlogs::logs);
     let mut socket = tap(socket, file)?;
     let outcome = quic_net::send(&settings, scheme, objects, &mut socket, control);
-    Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
+    Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish(), qlogs))
 }
 
 /// Sends to an IP multicast group.
@@ -134,7 +138,7 @@ fn send_to_group(
     };
     let mut socket = tap(socket, file)?;
     let (outcome, left) = multicast::send(&settings, &group, scheme, payload, about, &mut socket, control);
-    Ok(Remains::Over(Box::new(outcome), left, socket.finish()))
+    Ok(Remains::Over(Box::new(outcome), left, socket.finish(), None))
 }
 
 impl Transfer {
@@ -200,6 +204,8 @@ impl Transfer {
         };
         let me = setup::identity(told, settings.handshake, &mut socket);
         settings.client_secret = me.map(|me| me.secret);
+        let qlogs = Qlogs::requested(told, "recv", &mut socket);
+        settings.logs = qlogs.as_ref().map(Qlogs::logs);
         let mut socket = tap(socket, file)?;
         let mut accept = |proposal: &Proposal| {
             let into = destination(told, me, &proposal.folders)?;
@@ -207,7 +213,7 @@ impl Transfer {
             keep(&proposal.offer, into, settings.limits.window, &self.tallies.begin())
         };
         let outcome = quic_net::receive(&settings, &mut accept, &mut socket, control);
-        Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
+        Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish(), qlogs))
     }
 
     fn state(&self) -> Value {
@@ -261,13 +267,14 @@ impl Transfer {
         };
         said["end"] = json!(end);
         said["why"] = json!(why);
-        if let Remains::Over(outcome, members, captured) = left {
+        if let Remains::Over(outcome, members, captured, qlogs) = left {
             said["captured"] = json!(captured.as_ref().map(|captured| captured.packets));
-            if let (Some(failure), Some(notes)) = (
-                captured.as_ref().and_then(|captured| captured.failure.as_ref()),
-                said["notes"].as_array_mut(),
-            ) {
-                notes.push(json!(format!("the capture is not complete: {failure}")));
+            said["qlog"] = json!(qlogs.as_ref().map(Qlogs::said));
+            let capture = captured.as_ref().and_then(|captured| captured.failure.as_ref());
+            let capture = capture.map(|failure| format!("the capture is not complete: {failure}"));
+            let logs = qlogs.iter().flat_map(Qlogs::failures);
+            if let Some(notes) = said["notes"].as_array_mut() {
+                notes.extend(capture.into_iter().chain(logs).map(Value::from));
             }
             let members = members.iter().map(|member| {
                 let (end, why) = ended(&member.end);

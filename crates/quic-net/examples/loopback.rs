@@ -83,6 +83,7 @@ fn session(content: Content) {
         credentials: Credentials::insecure([1; 32]),
         limits: Limits::default(),
         client_secret: None,
+        logs: None,
     };
     let scheme = Scheme { packet: PACKET, ..Scheme::new("cubic") };
     let (outgoing, about, into, bytes) = match content {

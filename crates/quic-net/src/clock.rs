@@ -1,25 +1,21 @@
 //! Instants of quinn-proto and times of a [`driver::Platform`].
 
-use std::sync::LazyLock;
 use std::time::{Duration as StdDuration, Instant};
 
+use stack_shared::clock::{self, Clock};
 use units::{Duration, Time};
 
-/// The instant that stands for time zero of every platform. quinn uses differences only.
-static ORIGIN: LazyLock<Instant> = LazyLock::new(|| {
-    #[expect(clippy::disallowed_methods, reason = "quinn takes instants, and uses their differences only")]
-    Instant::now()
-});
+/// quinn uses differences of instants only: time zero of every platform is an arbitrary one.
+static CLOCK: Clock = Clock::new(clock::now);
 
 /// A time of the platform as an instant of quinn.
 pub fn instant(at: Time) -> Instant {
-    *ORIGIN + StdDuration::from_nanos(at.as_nanos())
+    CLOCK.instant(at)
 }
 
 /// An instant of quinn as a time of the platform.
 pub(crate) fn time(at: Instant) -> Time {
-    let nanos = at.saturating_duration_since(*ORIGIN).as_nanos();
-    u64::try_from(nanos).map_or(Time::NEVER, Time::from_nanos)
+    CLOCK.time(at)
 }
 
 /// A duration of the standard library.

@@ -14,9 +14,10 @@ use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, EndpointConfig,
     Event, Incoming, ServerConfig, Transmit,
 };
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 use crate::clock::{instant, time};
+use crate::log::{ConnectionLog, Watch};
 
 /// Maximum number of receive calls before other work.
 const BATCHES: usize = 4;
@@ -115,6 +116,8 @@ pub struct Host<P> {
     out: Vec<u8>,
     /// Counters.
     pub counters: Counters,
+    /// Watches the controllers of its connections, if these have logs.
+    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 /// A connection.
@@ -128,6 +131,7 @@ struct Slot {
     sent: bool,
     /// The handshake with a client.
     handshake: Option<ClientHandshake>,
+    log: Option<ConnectionLog>,
 }
 
 /// A handshake with a client.
@@ -143,6 +147,14 @@ impl Slot {
     /// The handshake with a client, while it is in progress.
     fn in_progress(&self) -> Option<ClientHandshake> {
         self.handshake.filter(|_| self.connection.is_handshaking())
+    }
+
+    /// Calls `act` with the log at this time, if there is one.
+    fn log(&mut self, now: Time, act: impl FnOnce(&mut ConnectionLog)) {
+        if let Some(log) = &mut self.log {
+            log.at(now);
+            act(log);
+        }
     }
 }
 
@@ -181,6 +193,7 @@ impl<P: Platform> Host<P> {
             buffer: BytesMut::with_capacity(PIECE),
             out: Vec::with_capacity(GSO.1 + 2048),
             counters: Counters::default(),
+            watch: None,
         }
     }
 
@@ -197,13 +210,21 @@ impl<P: Platform> Host<P> {
         now: Time,
     ) -> Result<ConnectionHandle, ConnectError> {
         let (id, connection) = self.endpoint.connect(instant(now), config, to, name)?;
-        self.insert(id, connection, None);
+        self.insert(id, connection, None, now);
         Ok(id)
     }
 
     /// The connection with this handle; `None` once it is over and its closing period has passed.
     pub fn connection(&mut self, id: ConnectionHandle) -> Option<&mut Connection> {
-        touch(&mut self.connections, &mut self.touched, id.0)
+        touch(&mut self.connections, &mut self.touched, id.0).map(|slot| &mut *slot.connection)
+    }
+
+    /// The log of a connection says that its scheme permits this rate.
+    pub(crate) fn permit(&mut self, id: ConnectionHandle, rate: Rate) {
+        let slot = self.connections.get_mut(id.0).and_then(Option::as_mut);
+        if let Some(log) = slot.and_then(|slot| slot.log.as_mut()) {
+            log.permit(rate);
+        }
     }
 
     /// Closes a connection with an application error code [RFC9000 §10.2].
@@ -219,13 +240,19 @@ impl<P: Platform> Host<P> {
         self.connections.iter().flatten().count()
     }
 
-    fn insert(&mut self, id: ConnectionHandle, connection: Connection, handshake: Option<ClientHandshake>) {
+    fn insert(
+        &mut self,
+        id: ConnectionHandle,
+        connection: Connection,
+        handshake: Option<ClientHandshake>,
+        now: Time,
+    ) {
         if self.connections.len() <= id.0 {
             self.connections.resize_with(id.0 + 1, || None);
         }
-        let connection = Box::new(connection);
-        self.connections[id.0] =
-            Some(Slot { connection, due: Time::NEVER, touched: false, sent: false, handshake });
+        let log = self.watch.as_ref().and_then(|watch| ConnectionLog::new(watch, &connection, now));
+        let (connection, due) = (Box::new(connection), Time::NEVER);
+        self.connections[id.0] = Some(Slot { connection, due, touched: false, sent: false, handshake, log });
         touch(&mut self.connections, &mut self.touched, id.0);
     }
 
@@ -276,12 +303,14 @@ impl<P: Platform> Host<P> {
         let event = self.endpoint.handle(instant(now), from, None, codepoint(ecn), datagram, &mut self.out);
         match event {
             Some(DatagramEvent::ConnectionEvent(id, event)) => {
-                if let Some(connection) = touch(&mut self.connections, &mut self.touched, id.0) {
-                    connection.handle_event(event);
-                    protocol.on_packet(id, connection, ecn, now);
+                if let Some(slot) = touch(&mut self.connections, &mut self.touched, id.0) {
+                    slot.log(now, |log| log.received(bytes.len(), now));
+                    slot.connection.handle_event(event);
+                    slot.log(now, |_| {});
+                    protocol.on_packet(id, &mut slot.connection, ecn, now);
                 }
             }
-            Some(DatagramEvent::NewConnection(incoming)) => self.accept(incoming, now),
+            Some(DatagramEvent::NewConnection(incoming)) => self.accept(incoming, bytes.len(), now),
             Some(DatagramEvent::Response(transmit)) => {
                 self.counters.strangers += 1;
                 self.send(&transmit);
@@ -294,13 +323,13 @@ impl<P: Platform> Host<P> {
         self.counters.received.add(bytes.len());
         let id = protocol.group_connection();
         match id.and_then(|id| touch(&mut self.connections, &mut self.touched, id.0)) {
-            Some(connection) => protocol.on_group(connection, bytes, ecn, now),
+            Some(slot) => protocol.on_group(&mut slot.connection, bytes, ecn, now),
             None => self.counters.strangers += 1,
         }
     }
 
     /// Accepts a client, has it validate its address, or refuses it, depending on the number of handshakes in progress.
-    fn accept(&mut self, incoming: Incoming, now: Time) {
+    fn accept(&mut self, incoming: Incoming, length: usize, now: Time) {
         let validated = incoming.remote_address_validated();
         let from = network(incoming.remote_address().ip());
         let (mut busy, mut same) = (0, 0);
@@ -318,7 +347,10 @@ impl<P: Platform> Host<P> {
                 Ok((id, connection)) => {
                     let validated = validated.then_some(from);
                     let handshake = ClientHandshake { validated, until: now + HANDSHAKE_TIME };
-                    self.insert(id, connection, Some(handshake));
+                    self.insert(id, connection, Some(handshake), now);
+                    if let Some(slot) = touch(&mut self.connections, &mut self.touched, id.0) {
+                        slot.log(now, |log| log.received(length, now));
+                    }
                     None
                 }
                 Err(error) => error.response,
@@ -339,11 +371,12 @@ impl<P: Platform> Host<P> {
                 slot.due = Time::NEVER;
             }
             let slow = self.connections.get(number).and_then(Option::as_ref).and_then(Slot::in_progress);
-            if let Some(connection) = touch(&mut self.connections, &mut self.touched, number) {
-                connection.handle_timeout(instant(now));
+            if let Some(slot) = touch(&mut self.connections, &mut self.touched, number) {
+                slot.log(now, |_| {});
+                slot.connection.handle_timeout(instant(now));
                 if slow.is_some_and(|handshake| now >= handshake.until) {
                     self.counters.refused += 1;
-                    connection.close(instant(now), 0u32.into(), bytes::Bytes::from_static(b"too slow"));
+                    slot.connection.close(instant(now), 0u32.into(), bytes::Bytes::from_static(b"too slow"));
                 }
             }
         }
@@ -363,6 +396,9 @@ impl<P: Platform> Host<P> {
                 }
             }
             while let Some(event) = connection.poll() {
+                if let (Event::Connected, Some(log)) = (&event, &mut slot.log) {
+                    log.open();
+                }
                 protocol.on_event(id, connection, event, now);
                 slot.sent = false;
             }
@@ -390,6 +426,7 @@ impl<P: Platform> Host<P> {
                     break;
                 }
                 turns += 1;
+                slot.log(now, |_| {});
                 let maximum = (GSO.1 / usize::from(slot.connection.current_mtu())).clamp(1, GSO.0);
                 self.out.clear();
                 let Some(transmit) = slot.connection.poll_transmit(instant(now), maximum, &mut self.out)
@@ -397,16 +434,20 @@ impl<P: Platform> Host<P> {
                     slot.sent = true;
                     break;
                 };
+                slot.log(now, |log| log.sent(&transmit, now));
                 self.send(&transmit);
             }
-            self.schedule(number);
+            self.schedule(number, now);
         }
         more
     }
 
     /// Notes the next deadline of a connection.
-    fn schedule(&mut self, number: usize) {
+    fn schedule(&mut self, number: usize, now: Time) {
         let Some(slot) = &mut self.connections[number] else { return };
+        if let Some(log) = &mut slot.log {
+            log.report(&mut slot.connection, now);
+        }
         let due = slot.connection.poll_timeout().map_or(Time::NEVER, time);
         let due = slot.in_progress().map_or(due, |handshake| due.min(handshake.until));
         if due != slot.due {
@@ -448,13 +489,13 @@ fn touch<'a>(
     connections: &'a mut [Option<Slot>],
     touched: &mut Vec<usize>,
     number: usize,
-) -> Option<&'a mut Connection> {
+) -> Option<&'a mut Slot> {
     let slot = connections.get_mut(number)?.as_mut()?;
     slot.sent = false;
     if !std::mem::replace(&mut slot.touched, true) {
         touched.push(number);
     }
-    Some(&mut slot.connection)
+    Some(slot)
 }
 
 /// The address of a client, by which handshakes are counted: of IPv6 the network of 64 bits, which one host has to itself [RFC4291 §2.5.1].

@@ -337,6 +337,10 @@ impl Application for Sending {
         (self.transport == Transport::Paced).then(|| self.paced.packets())
     }
 
+    fn rate(&self) -> Option<Rate> {
+        self.paced.rate()
+    }
+
     fn on_mode(&mut self, mode: &str, now: Time) {
         self.paced.on_mode(mode, now);
     }

@@ -11,13 +11,14 @@ use driver::Platform;
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Dir, Event, StreamEvent, TransportConfig};
 use transfer::{Status, Waits};
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 use wire::stream::{Reason, Role};
 
 use crate::certificate::NAME;
 use crate::connection::{ConnectionState, Pool, SessionContext};
 use crate::frames::{Record, VERSION};
 use crate::host::{Host, Hosted, Protocol, drive};
+use crate::log::Watch;
 use crate::settings::Settings;
 use crate::tls::Pins;
 use crate::transport::{SendConfig, server_config, transport};
@@ -78,6 +79,11 @@ pub(crate) trait Application {
     /// Data packets sent, where the application and not QUIC decides when they leave.
     fn paced(&self) -> Option<u64>;
 
+    /// The rate that the application permits, where it and not QUIC decides when packets leave.
+    fn rate(&self) -> Option<Rate> {
+        None
+    }
+
     /// The scheme changes to this mode.
     fn on_mode(&mut self, mode: &str, now: Time);
 
@@ -121,7 +127,12 @@ pub(crate) fn run<P: Platform, A: Application>(
     let mut client_secret = [0; 32];
     platform.fill_random(&mut client_secret);
     let client_secret = settings.client_secret.unwrap_or(client_secret);
-    let transport = Arc::new(transport(&settings.limits, &application.send_config()));
+    let mut send_config = application.send_config();
+    let watch = settings.logs.clone().map(|logs| Watch::new(&send_config, logs));
+    if let Some(watch) = &watch {
+        send_config.controller = Arc::clone(watch) as _;
+    }
+    let transport = Arc::new(transport(&settings.limits, &send_config));
     let (mut client, mut server) = (None, None);
     let pins = match settings.handshake {
         Handshake::Connect(to) => {
@@ -136,6 +147,7 @@ pub(crate) fn run<P: Platform, A: Application>(
         }
     };
     let mut host = Host::new(platform, server);
+    host.watch = watch;
     let mut session = Session {
         limits: settings.limits,
         trusted: client.is_some() || settings.credentials.authenticate(),
@@ -310,6 +322,9 @@ impl<P: Platform, A: Application> Hosted<P> for Session<'_, A> {
         }
         if self.closing.is_none() && !self.is_suspended() {
             self.with_context(host, now, |application, context| application.turn(context));
+            if let (Some(id), Some(rate)) = (self.active, self.application.rate()) {
+                host.permit(id, rate);
+            }
         }
         None
     }

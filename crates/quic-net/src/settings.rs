@@ -8,7 +8,7 @@ use transfer::{Incoming, Outgoing};
 use units::Duration;
 use wire::stream::Offer;
 
-use crate::Credentials;
+use crate::{Credentials, Logs};
 
 /// Settings of senders and receivers.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Settings {
     pub limits: Limits,
     /// A secret by which a server recognises this client when it reconnects after a restart. Random if `None`.
     pub client_secret: Option<[u8; 32]>,
+    /// Logs of its connections. A sender of a group has none.
+    pub logs: Option<Logs>,
 }
 
 /// Which end of a session opens the connection.

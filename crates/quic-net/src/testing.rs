@@ -100,7 +100,7 @@ pub fn limits() -> Limits {
 
 /// Settings with these timeouts.
 pub fn settings(handshake: Handshake, credentials: Credentials) -> Settings {
-    Settings { handshake, credentials, limits: limits(), client_secret: None }
+    Settings { handshake, credentials, limits: limits(), client_secret: None, logs: None }
 }
 
 /// The content of a file and its manifest, for this many receivers.

@@ -114,6 +114,7 @@ fn liar<P: Platform + Send + 'static>(mut platform: P, to: SocketAddr) -> thread
             credentials: open(),
             limits,
             client_secret: Some([0x66; 32]),
+            logs: None,
         };
         let mut accept = |proposal: &Proposal| {
             Ok(match proposal.offer.transport {

@@ -1,6 +1,7 @@
 //! Sessions over a network with a simulated clock, which loses, duplicates, reorders and damages datagrams.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 
 use contract::Random;
 use driver::testing::VirtualNetwork;
@@ -9,7 +10,8 @@ use quic_net::testing::{
     Folder, addresses, bottleneck, content, limits, ms, receive_into, receive_with, send_files, send_with,
     settings,
 };
-use quic_net::{End, Handshake, Outcome};
+use quic_net::{End, Handshake, LoggedConnection, Logs, Outcome, Settings};
+use stack::log::{Event, Log, Metrics};
 use units::{Duration, Time};
 
 /// Sends a file of this many bytes; returns the outcomes of both ends, and whether it arrived.
@@ -216,5 +218,84 @@ fn several_files_follow_one_another_on_one_connection() {
             assert_eq!(folder.read(&format!("in/{name}")), content(size), "{scheme}: {name}");
         }
         assert_eq!((sender.stats.sessions, receiver.stats.sessions), (1, 1), "{scheme}");
+    }
+}
+
+/// Connections with their events.
+type Kept = Arc<Mutex<Vec<(LoggedConnection, Vec<(Time, Event)>)>>>;
+
+/// Logs that are kept here.
+fn kept() -> (Logs, Kept) {
+    let kept = Kept::default();
+    let to = Arc::clone(&kept);
+    let logs = Logs::new(move |of| {
+        let mut all = to.lock().expect("no panic");
+        all.push((*of, Vec::new()));
+        let (to, at) = (Arc::clone(&to), all.len() - 1);
+        Log::new(move |now, event| to.lock().expect("no panic")[at].1.push((now, *event)))
+    });
+    (logs, kept)
+}
+
+/// The log of each end has every datagram that its host counted, in order and with its size, and the quantities of the congestion controller.
+#[test]
+fn logs_of_a_connection_have_the_datagrams_that_the_hosts_counted() {
+    for (scheme, paced) in [("cubic", false), ("cvihis", true)] {
+        let folder = Folder::new("logs");
+        folder.file("film.bin", &content(400_000));
+        let (a, b) = addresses();
+        let net = bottleneck(|passing| vec![passing.clone()]);
+        let (here, there) = (net.host(a, ms(1)), net.host(b, ms(0)));
+        let open = Credentials::insecure([1; 32]);
+        let ends = [kept(), kept()];
+        let with = |handshake, at: usize| {
+            let logs = Some(ends[at].0.clone());
+            Settings { logs, ..settings(handshake, open.clone()) }
+        };
+        let receiver = receive_with(there, with(Handshake::Listen, 1), folder.path("in"));
+        let client = with(Handshake::Connect(b), 0);
+        let sender = send_with(here, client, scheme, vec![folder.path("film.bin")]);
+        let outcomes = [sender, receiver].map(|end| end.join().expect("no panic"));
+        for ((outcome, (_, kept)), to) in outcomes.iter().zip(&ends).zip([b, a]) {
+            assert_eq!(outcome.end, End::Complete, "{scheme}");
+            let kept = kept.lock().expect("no panic");
+            let [(of, events)] = &kept[..] else { panic!("{scheme}: {} connections", kept.len()) };
+            assert_eq!((of.to, of.client), (to, to == b), "{scheme}");
+            let times: Vec<Time> = events.iter().map(|(at, _)| *at).collect();
+            assert!(times.is_sorted() && times[0] >= of.began_at, "{scheme}");
+            let sent: Vec<(u64, u64)> = events
+                .iter()
+                .filter_map(|(_, event)| match event {
+                    Event::Sent { number, bytes } => Some((*number, bytes.as_u64())),
+                    _ => None,
+                })
+                .collect();
+            assert!(sent.iter().map(|(number, _)| *number).eq(0..sent.len() as u64), "{scheme}");
+            // with headers of IPv4 and UDP
+            let (count, bytes) = (outcome.stats.sent.datagrams, outcome.stats.sent.bytes);
+            let total: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
+            assert_eq!((sent.len() as u64, total), (count, bytes + 28 * count), "{scheme}");
+            let received = events.iter().filter(|(_, event)| matches!(event, Event::Received { .. }));
+            let counted = outcome.stats.received.datagrams - outcome.stats.discarded.strangers;
+            assert_eq!(received.count() as u64, counted, "{scheme}");
+        }
+        let sender = ends[0].1.lock().expect("no panic");
+        let metrics: Vec<Metrics> = sender[0]
+            .1
+            .iter()
+            .filter_map(|(_, event)| if let Event::Metrics(metrics) = event { Some(*metrics) } else { None })
+            .collect();
+        // a window or a rate, not both
+        assert_eq!(
+            metrics.iter().filter(|metrics| metrics.window.is_some()).count() > 50,
+            !paced,
+            "{scheme}"
+        );
+        assert_eq!(metrics.iter().filter(|metrics| metrics.rate.is_some()).count() > 10, paced, "{scheme}");
+        let states = sender[0].1.iter().filter(|(_, event)| matches!(event, Event::State { .. })).count();
+        assert_eq!(states > 0, !paced, "{scheme}");
+        // 10 ms each way, and the time that a small packet takes
+        let rtt = metrics.iter().filter_map(|metrics| metrics.rtt_min).min().expect("it is measured");
+        assert!(rtt > ms(20) && rtt < ms(23), "{scheme}: {rtt}");
     }
 }

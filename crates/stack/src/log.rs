@@ -25,7 +25,8 @@ impl Log {
         Self(Arc::new(Mutex::new(write)))
     }
 
-    fn write(&self, now: Time, event: &Event) {
+    /// Reports an event.
+    pub fn write(&self, now: Time, event: &Event) {
         // a panic of another thread in `write` leaves nothing behind that later events depend on
         (self.0.lock().unwrap_or_else(PoisonError::into_inner))(now, event);
     }
@@ -39,6 +40,11 @@ pub enum Event {
         /// Its number among the packets of this sender, from 0; retransmissions have numbers of their own, as in QUIC.
         number: u64,
         /// TCP: its payload. Streams: its size on the wire.
+        bytes: Bytes,
+    },
+    /// A datagram of a connection over real sockets arrived.
+    Received {
+        /// Its size on the wire.
         bytes: Bytes,
     },
     /// Quantities that changed.

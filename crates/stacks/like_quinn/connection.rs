@@ -66,7 +66,7 @@ impl Stack for End {
 
     fn connect(inner: Factory, seen: Shared, first_id: [u8; 8], secrets: Secrets, now: Instant) -> Self {
         let mut transport = api::transport(now);
-        transport.congestion_controller_factory(Arc::new(Tapped { inner, seen }));
+        transport.congestion_controller_factory(Arc::new(Tapped::new(inner, seen)));
         let mut config = ClientConfig::new(CLIENT_CRYPTO.clone());
         config.transport_config(Arc::new(transport));
         config.initial_dst_cid_provider(Arc::new(move || ConnectionId::new(&first_id)));

@@ -8,9 +8,16 @@ use crate::proto::congestion::{Controller, ControllerFactory};
 use stack_shared::tap::{Shared, Tap};
 
 /// Makes controllers with a tap.
-pub(crate) struct Tapped {
-    pub(crate) inner: Factory,
-    pub(crate) seen: Shared,
+pub struct Tapped {
+    inner: Factory,
+    seen: Shared,
+}
+
+impl Tapped {
+    /// Controllers of `inner`; `seen` is told what they are shown.
+    pub const fn new(inner: Factory, seen: Shared) -> Self {
+        Self { inner, seen }
+    }
 }
 
 impl ControllerFactory for Tapped {

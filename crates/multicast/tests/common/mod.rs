@@ -154,7 +154,8 @@ pub fn of(name: &str) -> Scheme {
 }
 
 pub fn settings(handshake: Handshake, limits: Limits) -> Settings {
-    Settings { handshake, credentials: Credentials::insecure([1; 32]), limits, client_secret: None }
+    let credentials = Credentials::insecure([1; 32]);
+    Settings { handshake, credentials, limits, client_secret: None, logs: None }
 }
 
 /// Whether a datagram to the group has content.

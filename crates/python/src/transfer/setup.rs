@@ -65,7 +65,7 @@ pub(super) fn open(told: &Value, control: &Control) -> Result<Option<(Settings, 
     };
     join(told, &mut socket)?;
     let credentials = credentials(told, &mut socket)?;
-    Ok(Some((Settings { handshake, credentials, limits, client_secret: None }, socket)))
+    Ok(Some((Settings { handshake, credentials, limits, client_secret: None, logs: None }, socket)))
 }
 
 /// Listens at all addresses until one of them is called.

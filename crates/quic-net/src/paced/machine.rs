@@ -208,6 +208,11 @@ impl PacedMachine {
         self.counted[0]
     }
 
+    /// The rate that the scheme permits; `None` if it has not started.
+    pub fn rate(&self) -> Option<Rate> {
+        self.machine.as_ref().map(|machine| machine.endpoint.algorithm().allowance().rate)
+    }
+
     /// Publishes progress, with the limit of the payload.
     pub fn show(&self, limit: Rate, progress: &Progress) {
         let [packets, bytes, content] = self.counted;
@@ -216,7 +221,7 @@ impl PacedMachine {
         progress.content.store(content, Ordering::Relaxed);
         progress.limit_bps.store(bps(limit), Ordering::Relaxed);
         let Some(machine) = &self.machine else { return };
-        let allowed = machine.endpoint.algorithm().allowance().rate.min(limit);
+        let allowed = self.rate().map_or(limit, |rate| rate.min(limit));
         progress.allowed_bps.store(bps(allowed), Ordering::Relaxed);
         progress.rtt_ns.store(machine.meter.rtt_last.as_nanos(), Ordering::Relaxed);
         progress.lost.store(machine.meter.count(Count::Retransmits), Ordering::Relaxed);

@@ -148,6 +148,11 @@ impl PacedSender {
         self.machine.packets()
     }
 
+    /// The rate that the scheme permits, once it has started.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        self.machine.rate()
+    }
+
     /// Publishes its progress.
     pub(crate) fn show(&self, limit: Rate, progress: &Progress) {
         self.machine.show(limit, progress);

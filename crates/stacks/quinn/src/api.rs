@@ -69,7 +69,8 @@ pub(crate) fn write(stream: &mut SendStream<'_>, content: Bytes) -> Option<usize
     stream.write_chunks(&mut [content]).ok().map(|written| written.bytes)
 }
 
-pub(crate) fn counters(connection: &mut Connection) -> Option<Counters> {
+/// What quinn counts of a connection.
+pub fn counters(connection: &mut Connection) -> Option<Counters> {
     let window = connection.congestion_state().metrics().congestion_window;
     // quinn paces at 1.25 windows per round trip, whatever rate the controller tells
     Some(Counters {

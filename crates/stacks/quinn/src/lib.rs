@@ -12,9 +12,11 @@ mod tap;
 #[cfg(test)]
 mod tests;
 
+pub use api::counters;
 use contract::ParamError;
 use quinn_proto as proto;
 pub use stack_shared::{Config, Controller, Factory, HEADERS, Log, MIN_MTU};
+pub use tap::Tapped;
 pub use thalweg_quic::NAMES;
 
 /// Controllers of quinn that a deterministic run can use, the default first.

@@ -12,9 +12,10 @@ use crate::Counters;
 /// What a controller was shown last.
 #[derive(Default)]
 pub struct Seen {
-    /// The log of the flow, if there is one, and the time of the present call.
+    /// The log of the flow, if there is one.
     pub(crate) log: Option<Writer>,
-    pub(crate) now: Time,
+    /// The time of the present call.
+    pub now: Time,
     /// Minimum of the round-trip times.
     pub(crate) rtt_min: Option<Duration>,
     /// The newest of them.
@@ -30,8 +31,13 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Reports what the stack counts, and what it showed the controller last.
-    pub(crate) fn write_metrics(&mut self, now: Time, counters: &Counters) {
+    /// Writes to a log from now on.
+    pub fn begin(&mut self, log: Writer, now: Time) {
+        (self.log, self.now) = (Some(log), now);
+    }
+
+    /// Reports what the stack counts, and what it showed the controller last. A window of `u64::MAX` is none.
+    pub fn write_metrics(&mut self, now: Time, counters: &Counters) {
         let Self { log, rtt_min, rtt_latest, in_flight, ssthresh, .. } = self;
         let Some(log) = log else { return };
         log.metrics(
@@ -41,7 +47,7 @@ impl Seen {
                 // before the first sample it is a constant
                 rtt_smoothed: rtt_min.map(|_| duration(counters.srtt)),
                 rtt_latest: *rtt_latest,
-                window: Some(Bytes::new(counters.window)),
+                window: Some(Bytes::new(counters.window)).filter(|window| *window != Bytes::UNLIMITED),
                 in_flight: Some(Bytes::new(*in_flight)),
                 ssthresh: ssthresh.filter(|ssthresh| *ssthresh < u64::MAX).map(Bytes::new),
                 rate: counters.rate_bps.map(Rate::from_bps),
@@ -73,7 +79,7 @@ pub struct FrameEnd {
 pub type Shared = Arc<Mutex<Seen>>;
 
 /// What a controller was shown.
-pub(crate) fn lock(seen: &Shared) -> MutexGuard<'_, Seen> {
+pub fn lock(seen: &Shared) -> MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
