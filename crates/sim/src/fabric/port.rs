@@ -78,6 +78,8 @@ struct Paths {
     /// Offers go straight into the ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
     fast_offers: bool,
     up: bool,
+    /// The rate follows a trace.
+    traced: bool,
 }
 
 /// The plain FIFO, whose packets are in the ring.
@@ -147,6 +149,7 @@ impl Port {
                 observed_arrivals: spec.loss > 0.0 || impairments.is_some(),
                 fast_offers: discipline.is_none() && spec.trace.is_none() && up,
                 up,
+                traced: spec.trace.is_some(),
             },
             transmitter,
             fifo: Fifo { limit: spec.queue.limit(), waiting_bytes: 0 },
@@ -230,8 +233,9 @@ impl Port {
     }
 
     /// Whether the rate follows a trace.
-    pub(super) fn is_traced(&self) -> bool {
-        self.cold.cursor.is_some()
+    #[inline]
+    pub(super) const fn is_traced(&self) -> bool {
+        self.paths.traced
     }
 
     /// Whether the queue is the plain FIFO.
@@ -320,7 +324,7 @@ impl Port {
             *marked = true;
         }
         let (depart, arrive) =
-            if TRACED { self.send_traced(start, size) } else { self.transmitter.send(now, start, size) };
+            if TRACED { self.plan_traced(start, size) } else { self.transmitter.send(now, start, size) };
         self.counters.count_sent(size);
         if self.ring.len() == 0 {
             self.ring.waiting = self.ring.tail;
@@ -340,19 +344,6 @@ impl Port {
             self.ring.waiting = self.ring.tail;
         }
         self.arm()
-    }
-
-    /// When the next transmission of a FIFO can start whose rate follows a trace.
-    fn traced_start(&mut self, now: Time) -> Time {
-        let busy_until = self.transmitter.busy_until;
-        self.cold.cursor.as_mut().expect("the rate follows a trace").start(now, busy_until)
-    }
-
-    /// Plans a transmission at the rate of the trace. Returns when its last bit leaves, and when that arrives.
-    fn send_traced(&mut self, start: Time, size: u64) -> (Time, Time) {
-        let depart = self.cold.cursor.as_mut().expect("the rate follows a trace").send(start, size);
-        self.transmitter.busy_until = depart;
-        (depart, self.transmitter.arrival(depart))
     }
 
     /// Counts and returns a drop.

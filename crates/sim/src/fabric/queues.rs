@@ -151,7 +151,9 @@ impl Fabric {
         if !state.is_idle() {
             return (Vec::new(), Next::Nothing);
         }
-        if let Some(at) = state.opening(now, resumes) {
+        if state.is_traced()
+            && let Some(at) = state.opening(now, resumes)
+        {
             let next = if state.wait_until(at) { Next::Opens(at) } else { Next::Nothing };
             return (Vec::new(), next);
         }
@@ -169,7 +171,7 @@ impl Fabric {
         if state.is_fifo() {
             return if state.departure_due(now) { Due::Start } else { Due::Nothing };
         }
-        if state.opens(now) {
+        if state.is_traced() && state.opens(now) {
             return Due::Opening;
         }
         state.finish_serving(now).map_or(Due::Nothing, Due::End)

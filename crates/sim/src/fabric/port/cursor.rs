@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use units::Time;
 
+use super::Port;
 use crate::rate_trace::{BIT_NS_PER_BYTE, NANOS_PER_MS, OPPORTUNITY_BYTES, RateTrace, Shape};
 
 /// Entries of a trace that are passed one by one before a binary search.
@@ -187,6 +188,27 @@ impl TraceCursor {
                 at = self.period_start_ns;
             }
         }
+    }
+}
+
+impl Port {
+    /// When the next transmission of a FIFO can start whose rate follows a trace.
+    pub(super) fn traced_start(&mut self, now: Time) -> Time {
+        let busy_until = self.transmitter.busy_until;
+        self.cold.cursor.as_mut().expect("the rate follows a trace").start(now, busy_until)
+    }
+
+    /// Plans a transmission at the rate of the trace. Returns when its last bit leaves, and when that arrives.
+    pub(super) fn plan_traced(&mut self, start: Time, size: u64) -> (Time, Time) {
+        let depart = self.send_traced(start, size);
+        (depart, self.transmitter.arrival(depart))
+    }
+
+    /// Transmits at the rate of the trace. Returns when the last bit leaves.
+    pub(super) fn send_traced(&mut self, start: Time, size: u64) -> Time {
+        let depart = self.cold.cursor.as_mut().expect("the rate follows a trace").send(start, size);
+        self.transmitter.busy_until = depart;
+        depart
     }
 }
 

@@ -51,6 +51,7 @@ impl Discipline {
 impl Port {
     /// Calls `act` with the queue discipline. The second part of the result is the packets that the discipline dropped from inside, which
     /// are counted.
+    #[inline(always)]
     pub(in crate::fabric) fn with_discipline<T>(
         &mut self,
         now: Time,
@@ -84,6 +85,7 @@ impl Port {
 
     /// When the idle port can serve by the trace of its rate, if packets wait and that is later than now. Packets that waited before (`resumes`)
     /// can use what is left of an opportunity at this instant.
+    #[cold]
     pub(in crate::fabric) fn opening(&mut self, now: Time, resumes: bool) -> Option<Time> {
         let (cursor, discipline) = (self.cold.cursor.as_mut()?, self.discipline.as_mut()?);
         if discipline.queue.backlog().packets == 0 {
@@ -120,12 +122,10 @@ impl Port {
 
     /// Starts the transmission of `packet`, which the discipline returned. Returns when the `Depart` is due.
     pub(in crate::fabric) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
-        let depart = match &mut self.cold.cursor {
-            Some(cursor) => {
-                self.transmitter.busy_until = cursor.send(now, u64::from(size_bytes));
-                self.transmitter.busy_until
-            }
-            None => self.transmitter.begin(now, u64::from(size_bytes)),
+        let depart = if self.is_traced() {
+            self.send_traced(now, u64::from(size_bytes))
+        } else {
+            self.transmitter.begin(now, u64::from(size_bytes))
         };
         self.counters.count_sent(u64::from(size_bytes));
         let slot = Slot { packet, size_bytes, start: now, depart, arrive: depart + self.transmitter.delay };
