@@ -164,7 +164,7 @@ class Samples:
     def each(
         self, experiment: ExperimentKey, variant: str, value: Callable[[Sample], float], unit: str = ""
     ) -> Quantity:
-        """One value a seed."""
+        """One value per seed."""
         return Quantity(tuple(float(value(sample)) for sample in self[experiment, variant]), unit)
 
 

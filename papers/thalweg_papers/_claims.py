@@ -46,7 +46,7 @@ Evidence = Literal["independent", "fitted", "literal", "derived", "by constructi
 
 ``independent``: the paper's statement holds here. ``fitted``: the row helped to choose between readings of the paper.
 ``literal``: it judges a profile that takes the text literally, which the paper's results do not come from. ``derived``: the
-statement is ours, worked out from the paper's set-up or numbers. ``by construction``: nothing that a scheme does can make it
+statement is ours, computed from the paper's set-up or numbers. ``by construction``: nothing that a scheme does can make it
 fail.
 """
 

@@ -28,7 +28,7 @@ def own_process(module: str, variant: str, seed: int, scale: Scale) -> Sample:
 
 
 def spend(group: Callable[[int, float], Tree], size: int, long_s: float, seed: int) -> Sample:
-    """Processor time of a long run, whole, and per packet-hop without what its start costs; memory without what the interpreter takes.
+    """Processor time of a long run, in total and per packet-hop without the start; memory without that of the interpreter.
 
     `group` makes the scenario of a group with this number of receivers and this duration in seconds.
     """

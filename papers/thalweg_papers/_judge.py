@@ -147,7 +147,7 @@ def _reason(
     parts = []
     if missing:
         seen = ", ".join(f"{check.name} = {measured[check.name].mean:.4g}" for check in missing)
-        parts.append(f"too little was seen to judge ({seen})")
+        parts.append(f"too few samples to judge ({seen})")
     else:
         failed = [one for one in results if not one["holds"]]
         parts.append("; ".join(_miss(one) for one in failed))

@@ -277,8 +277,8 @@ def differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
         return bool(before["measured"] != after["measured"])
     apart = abs(before["measured"] - after["measured"])
     # the same number but for the order of a sum
-    least = 1e-9 * max(abs(before["measured"]), abs(after["measured"]))
-    return bool(apart > max(least, (before["ci95"] or 0.0) + (after["ci95"] or 0.0)))
+    floor = 1e-9 * max(abs(before["measured"]), abs(after["measured"]))
+    return bool(apart > max(floor, (before["ci95"] or 0.0) + (after["ci95"] or 0.0)))
 
 
 def _unchanged(

@@ -267,8 +267,8 @@ def _add_used(known: dict[str, ModuleType], module: ModuleType | None) -> None:
 
 
 def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:
-    most = experiment.quick_seeds if scale.quick else experiment.seeds
-    return min(most, dict(experiment.fewer).get(variant, most))
+    seeds = experiment.quick_seeds if scale.quick else experiment.seeds
+    return min(seeds, dict(experiment.fewer).get(variant, seeds))
 
 
 def _row(run: Run, sample: Sample, profile: str = "") -> dict[str, Any]:

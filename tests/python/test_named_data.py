@@ -90,7 +90,7 @@ def test_a_scheme_brings_its_parts_and_their_parameters():
     assert "strategy" not in scenarios.dumbbell("aimd", Scale())["ndn"]
 
 
-def test_consumers_without_a_law_ask_for_their_share():
+def test_consumers_without_a_scheme_ask_for_their_share():
     flow = scenarios.dumbbell("constant_90", Scale())["flows"][0]
     # 0.9 · 20 Mbit/s / 4, in Data of 10 000 bits
     assert flow["source"] == {"kind": "constant", "interests": pytest.approx(450.0)}
@@ -182,9 +182,9 @@ def test_names_of_points_do_not_cover_each_other():
 # --- windows at a drop-tail queue ---------------------------------------------------------------------------------------
 
 
-def at_a_short_queue(law, count, *, named, check="segment"):
+def at_a_short_queue(scheme, count, *, named, check="segment"):
     """Use of a link of 10 Mbit/s, 44 ms and 25 packets by this many flows, and their cuts."""
-    flows = [{"name": f"f{i}", "scheme": law, "from": f"left{i}"} for i in range(1, count + 1)]
+    flows = [{"name": f"f{i}", "scheme": scheme, "from": f"left{i}"} for i in range(1, count + 1)]
     tree = {
         "title": "A short queue",
         "duration": "120 s",
@@ -210,12 +210,14 @@ def at_a_short_queue(law, count, *, named, check="segment"):
     return used, result.flows["episodes"].sum()
 
 
-@pytest.mark.parametrize(("law", "count"), [("aimd", 1), ("aimd", 2), ("reno", 1), ("reno", 2), ("cubic", 1)])
-def test_a_window_law_uses_a_link_over_named_data_as_over_tcp(law, count):
+@pytest.mark.parametrize(
+    ("scheme", "count"), [("aimd", 1), ("aimd", 2), ("reno", 1), ("reno", 2), ("cubic", 1)]
+)
+def test_a_window_scheme_uses_a_link_over_named_data_as_over_tcp(scheme, count):
     # two flows of AIMD use 93.9 % where a late loss of an episode cuts again, 99.3 % with one cut per window
-    tcp, _ = at_a_short_queue(law, count, named=False)
-    used, cuts = at_a_short_queue(law, count, named=True)
-    older, more_cuts = at_a_short_queue(law, count, named=True, check="highest")
+    tcp, _ = at_a_short_queue(scheme, count, named=False)
+    used, cuts = at_a_short_queue(scheme, count, named=True)
+    older, more_cuts = at_a_short_queue(scheme, count, named=True, check="highest")
     assert used > tcp - 0.005
     assert used > 0.98
     assert older < used

@@ -149,7 +149,7 @@ def test_each_explanation_is_right_where_the_run_does_as_it_says():
         }
 
     def small(case):
-        depth = case.law.get("depth", 200)
+        depth = case.params.get("depth", 200)
         return depth > 0 and 2 * depth / (case.tick_ms / 1e3) < 1200
 
     def late(case):
@@ -170,8 +170,8 @@ def test_each_explanation_is_right_where_the_run_does_as_it_says():
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def law(ys, qs, d=0.4, capacity=1200.0):
-    """The nine quantities of a link, tick by tick, as the equations give them: written again."""
+def link_quantities(ys, qs, d=0.4, capacity=1200.0):
+    """The nine quantities of a link, tick by tick, by a second implementation of the equations."""
     rate, before, base_mean, excess_mean = capacity, 0.0, capacity, 0.0
     rows = []
     for y, q in zip(ys, qs, strict=True):
@@ -192,7 +192,7 @@ def inspection(spoil=lambda table: None):
     rng = np.random.default_rng(1)
     for ms in scenarios.CLOCKS_MS:
         ys = np.concatenate([[0.0], rng.uniform(900, 2000, 60)])
-        table = law(ys, rng.uniform(0, 200, 61))
+        table = link_quantities(ys, rng.uniform(0, 200, 61))
         spoil(table)
         kept = {"times_s": np.arange(1.0, 62.0)}
         for node in ("c1", "r1"):

@@ -337,7 +337,7 @@ def test_abstracts_are_judged_graph_by_graph():
     assert found["ratio"].values == pytest.approx((1.2,) * abstracts.GRAPHS)
 
 
-def test_nearer_next_hops_lead_to_the_producer_without_a_circle():
+def test_nearer_next_hops_lead_to_the_producer_without_a_routing_loop():
     tree = abstracts.tree("pcon, graph 1", Scale())
     abstracts.nearer(tree)
     for producer in tree["producers"]:

@@ -11,7 +11,7 @@ import pytest
 import thalweg_papers as papers
 from thalweg_papers import _common
 from thalweg_papers._base import Samples, Scale
-from thalweg_papers.srmcc import PAPER, audit, beyond, law, measures, rule_measures, rules, scenarios
+from thalweg_papers.srmcc import PAPER, algorithm, audit, beyond, measures, rule_measures, rules, scenarios
 
 
 def test_the_claims_are_all_there():
@@ -23,7 +23,7 @@ def test_the_claims_are_all_there():
     assert [row.id for row in rows if not row.testable] == ["S000-61"]
 
 
-# --- the law ---------------------------------------------------------------------------------------------------------
+# --- the algorithm ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -42,18 +42,18 @@ def test_the_claims_are_all_there():
 )
 def test_the_equations_written_anew_give_the_worked_values(rate, occupancy, expected):
     # 1 + (1 − ¾·¼)·⅛ = 1.1015625; 1 + ¼·0.96·0.24 = 1.0576; 1 + ¼·½·⅛ = 1.015625
-    assert law.candidate(occupancy, rate, 1667) == pytest.approx(expected, rel=1e-12)
+    assert algorithm.candidate(occupancy, rate, 1667) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_selection_factor_mixes_both_candidates():
     # R_min = 1000, R_max = 4000
-    assert law.next_rate(0.75, 0, 2000, 1667, 0.15) == pytest.approx(1450)
-    assert law.heavy_factor(0.15) == pytest.approx(0.725)
-    assert law.heavy_factor(1 / 3) == pytest.approx(1.0)
+    assert algorithm.next_rate(0.75, 0, 2000, 1667, 0.15) == pytest.approx(1450)
+    assert algorithm.heavy_factor(0.15) == pytest.approx(0.725)
+    assert algorithm.heavy_factor(1 / 3) == pytest.approx(1.0)
 
 
 def test_the_four_states_meet_where_the_paper_says():
-    assert [law.state(o) for o in (0, 0.25, 0.250001, 0.5, 0.500001)] == [0, 1, 2, 2, 3]
+    assert [algorithm.state(o) for o in (0, 0.25, 0.250001, 0.5, 0.500001)] == [0, 1, 2, 2, 3]
 
 
 # --- derived numbers -------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def adapted(steps, fair=2e6):
 
 def test_the_replay_accepts_adaptations_that_follow_the_equations():
     # 1 Mbit/s, nothing queued: doubled. 2 Mbit/s at its share, full and empty queue: × 0.725. Then moderate: × 1.015625.
-    found = rules.keep_rate_law(
+    found = rules.keep_rate_update(
         adapted([(0, 0, 2e6), (1, 0, 1.45e6), (0.375, 0.375, 1.45e6 * 1.015625)]), "line", Scale()
     )
     assert (found["steps"], found["wrong"], found["wrong_states"], found["apart"]) == (3, 0, 0, 1)
@@ -116,9 +116,9 @@ def test_the_replay_accepts_adaptations_that_follow_the_equations():
 
 
 def test_the_replay_finds_another_rate_and_another_state():
-    assert rules.keep_rate_law(adapted([(0, 0, 1.99e6)]), "line", Scale())["wrong"] == 1
+    assert rules.keep_rate_update(adapted([(0, 0, 1.99e6)]), "line", Scale())["wrong"] == 1
     # heavy above its share, but doubled as below it
-    found = rules.keep_rate_law(adapted([(1, 1, 2e6)], fair=1e6), "line", Scale())
+    found = rules.keep_rate_update(adapted([(1, 1, 2e6)], fair=1e6), "line", Scale())
     assert (found["wrong"], found["wrong_states"]) == (1, 1)
 
 

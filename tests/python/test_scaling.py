@@ -93,7 +93,7 @@ def test_recovery_is_the_time_to_the_next_move_and_all_of_the_rest_without_one()
 
 
 def test_operations_by_period_follow_the_ports_and_those_by_packet_the_packets():
-    """A real run of ten routers, with equation (6) worked out from what the network is."""
+    """A real run of ten routers, with equation (6) computed from the network."""
     runs = STUDY.experiments()["size"]
     variant = "preference, 10: calibrated"
     tree = runs.tree(variant, Scale(0.2))

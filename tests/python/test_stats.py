@@ -1,4 +1,4 @@
-"""Numbers over seeds, against values worked out by hand."""
+"""Numbers over seeds, against values computed by hand."""
 
 import math
 

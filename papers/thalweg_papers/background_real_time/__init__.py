@@ -12,7 +12,7 @@ BACKGROUND = Study(
     choices=mapping_loader(__name__, "BACKGROUND_CHOICES", "scenarios"),
     quick_factor=0.5,
 )
-"""Who gives way, who uses an idle link, and what delay, a latecomer, another route and clocks that drift do."""
+"""Which schemes yield, which use an idle link, and the effects of delay, a latecomer, another route and drifting clocks."""
 
 REAL_TIME = Study(
     name="real-time",

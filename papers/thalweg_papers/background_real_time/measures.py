@@ -68,7 +68,7 @@ def over(values: Iterable[Any]) -> Quantity:
 
 
 def quantity(values: Any) -> Quantity:
-    """One value a seed."""
+    """One value per seed."""
     return Quantity(tuple(float(value) for value in values))
 
 

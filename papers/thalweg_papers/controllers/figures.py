@@ -33,10 +33,10 @@ def mean(samples: Sequence[Sample], quantity: str) -> float:
 
 def apart(value: float, baseline: float, quantity: str) -> float | None:
     """How far a value is from the baseline, as a share of that; none where there is nothing to compare."""
-    least = 100 * FEW if quantity == "loss_percent" else 0.0
-    if max(value, baseline) <= least:
+    floor = 100 * FEW if quantity == "loss_percent" else 0.0
+    if max(value, baseline) <= floor:
         return None
-    return value / max(baseline, least) - 1 if baseline > 0 or least > 0 else None
+    return value / max(baseline, floor) - 1 if baseline > 0 or floor > 0 else None
 
 
 def _differ(difference: float | None) -> bool:

@@ -81,7 +81,7 @@ def by_seed(
 
 
 def quantity(values: Any, unit: str = "") -> Quantity:
-    """One value a seed, or one a case and seed."""
+    """One value per seed, or per case and seed."""
     return Quantity(tuple(float(value) for value in np.ravel(values)), unit)
 
 
@@ -194,7 +194,7 @@ def friendly_shares(samples: Samples, rtt: int | None = None) -> Any:
 
 @measure(Key.FRIENDLINESS)
 def worst(samples: Samples) -> Measured:
-    """The maximum ratio of the 26 tests, either way; and the least, the greatest and the middle one."""
+    """The maximum ratio of the 26 tests, either way; and the minimum, the maximum and the median."""
     ratios = by_seed(samples, Key.FRIENDLINESS, scenarios.FRIENDLY, lambda s, _: ratio(s, "video", "tcp"))
     either = np.maximum(ratios, 1 / ratios)
     return {
@@ -338,7 +338,7 @@ def phase_jain(sample: Sample, span: tuple[float, float]) -> float:
 
 @measure(Key.FOUR)
 def four(samples: Samples) -> Measured:
-    """Least index of the phases with several streams."""
+    """Minimum index of the phases with several streams."""
     several = [span for span, count in PHASES_S.items() if count > 1]
     return {"jain": samples.each(Key.FOUR, "30", lambda s: min(phase_jain(s, span) for span in several))}
 

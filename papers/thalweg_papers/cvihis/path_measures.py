@@ -175,7 +175,7 @@ def _used(sample: Sample, spans: tuple[tuple[float, float], ...], kbps: float) -
 
 @measure(Key.ROUTES)
 def rerouting(samples: Samples) -> Measured:
-    """Least use of the backup and of the direct route in the second half of each span."""
+    """Minimum use of the backup and of the direct route in the second half of each span."""
     return {
         "backup": samples.each(Key.ROUTES, "real_time", lambda s: _used(s, AWAY_S, scenarios.BACKUP_KBPS)),
         "direct": samples.each(Key.ROUTES, "real_time", lambda s: _used(s, HOME_S, scenarios.DIRECT_KBPS)),
@@ -211,7 +211,7 @@ def longer_in_background(samples: Samples) -> Measured:
 
 @measure(Key.PERSISTENT)
 def persistent(samples: Samples) -> Measured:
-    """Least minDelay of a late stream within 60 s, over the delay of an empty path, less one."""
+    """Minimum minDelay of a late stream within 60 s, over the delay of an empty path, less one."""
 
     def error(sample: Sample) -> float:
         within = inside(sample["times_s"], scenarios.LATE_S, scenarios.LATE_S + 60)

@@ -24,8 +24,8 @@ def each(
     return [float(np.mean([value(sample, v) for sample in samples[experiment, v]])) for v in wanted]
 
 
-def _given(values: Sequence[float], least: int = 1) -> bool:
-    return len(values) >= least
+def _given(values: Sequence[float], minimum: int = 1) -> bool:
+    return len(values) >= minimum
 
 
 @measure(Key.STABILITY)
@@ -49,7 +49,7 @@ def back_off(samples: Samples) -> Measured:
 
 @measure(Key.FIGURE_3)
 def figure_3(samples: Samples) -> Measured:
-    """Greatest share of the link that is kept, over the round trips."""
+    """Maximum share of the link that is kept, over the round trips."""
     shares = each(samples, Key.FIGURE_3, lambda s, _: measures.last_minute(s, scenarios.FIGURE_3_KBPS))
     return {"share": quantity(max(shares))} if _given(shares) else {}
 
@@ -72,7 +72,7 @@ def _friendly(samples: Samples, *trips: int) -> list[float]:
 
 @measure(Key.FRIENDLINESS)
 def worst(samples: Samples) -> Measured:
-    """Greatest ratio, either way, of the tests that were run."""
+    """Maximum ratio, either way, of the tests that were run."""
     ratios = each(samples, Key.FRIENDLINESS, lambda s, _: ratio(s, "video", "tcp"))
     if not _given(ratios):
         return {}
@@ -186,7 +186,7 @@ def _pair(variant: str) -> Callable[[Samples], Measured]:
 
 @measure(Key.FOUR)
 def four(samples: Samples) -> Measured:
-    """Least index of the phases with several streams."""
+    """Minimum index of the phases with several streams."""
     return measures.four(samples) if samples.variants(Key.FOUR) else {}
 
 
@@ -228,7 +228,7 @@ def _row(row: str) -> Callable[[Samples], Measured]:
 
 @measure(Key.ONE_LONGER)
 def one_longer(samples: Samples) -> Measured:
-    """Greatest ratio of two streams with the same round trip, when one has 150 ms one way."""
+    """Maximum ratio of two streams with the same round trip, when one has 150 ms one way."""
 
     def alike(sample: Sample, variant: str) -> float:
         first, second = (name for name in scenarios.LONGER if name != variant)

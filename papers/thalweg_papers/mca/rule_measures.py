@@ -156,11 +156,11 @@ def paced_queue(samples: Samples) -> Measured:
 
 @measure(Key.TRADE_OFF)
 def threshold_tradeoff(samples: Samples) -> Measured:
-    """Least step, over the settings, by which false alarms fall and queues grow."""
+    """Minimum step, over the settings, by which false alarms fall and queues grow."""
     variants = ("2/1", "4/2", "8/4")
     return {
-        "alarms_fall_by": _least_step(samples, Key.TRADE_OFF, variants, "alarms_per_s", -1, "per second"),
-        "queue_grows_by": _least_step(samples, Key.TRADE_OFF, variants, "queue", 1, "packets"),
+        "alarms_fall_by": _minimum_step(samples, Key.TRADE_OFF, variants, "alarms_per_s", -1, "per second"),
+        "queue_grows_by": _minimum_step(samples, Key.TRADE_OFF, variants, "queue", 1, "packets"),
         **_each(samples, Key.TRADE_OFF, variants, "alarms_per_s", "per second"),
         **_each(samples, Key.TRADE_OFF, variants, "queue", "packets"),
     }
@@ -168,11 +168,11 @@ def threshold_tradeoff(samples: Samples) -> Measured:
 
 @measure(Key.TRADE_OFF)
 def cut_tradeoff(samples: Samples) -> Measured:
-    """Least step, over the settings, by which queue and utilisation fall."""
+    """Minimum step, over the settings, by which queue and utilisation fall."""
     variants = ("5/12", "10/25", "20/50")
     return {
-        "queue_falls_by": _least_step(samples, Key.TRADE_OFF, variants, "queue", -1, "packets"),
-        "utilisation_falls_by": _least_step(samples, Key.TRADE_OFF, variants, "utilisation", -1),
+        "queue_falls_by": _minimum_step(samples, Key.TRADE_OFF, variants, "queue", -1, "packets"),
+        "utilisation_falls_by": _minimum_step(samples, Key.TRADE_OFF, variants, "utilisation", -1),
         **_each(samples, Key.TRADE_OFF, variants, "queue", "packets"),
         **_each(samples, Key.TRADE_OFF, variants, "utilisation", ""),
     }
@@ -198,8 +198,8 @@ def absence_tradeoff(samples: Samples) -> Measured:
     """Time to notice an absent representative, and the times a present one is given up, for n = 1, 4 and 16."""
     variants = ("n1", "n4", "n16")
     return {
-        "detection_grows_by": _least_step(samples, Key.ABSENCE, variants, "detection_s", 1, "s"),
-        "false_alarms_fall_by": _least_step(samples, Key.ABSENCE, variants, "false_alarms", -1),
+        "detection_grows_by": _minimum_step(samples, Key.ABSENCE, variants, "detection_s", 1, "s"),
+        "false_alarms_fall_by": _minimum_step(samples, Key.ABSENCE, variants, "false_alarms", -1),
         **_each(samples, Key.ABSENCE, variants, "detection_s", "s"),
         **_each(samples, Key.ABSENCE, variants, "false_alarms", ""),
     }
@@ -210,7 +210,7 @@ def switching_tradeoff(samples: Samples) -> Measured:
     """Switches per 100 s for k = 0, 1 and 3, all receivers speaking when their G-TRAC is below the representative's."""
     variants = ("k0", "k1", "k3")
     return {
-        "switches_fall_by": _least_step(
+        "switches_fall_by": _minimum_step(
             samples, Key.EQUAL_BRANCHES, variants, "switches_per_100_s", -1, "per 100 s"
         ),
         **_each(samples, Key.EQUAL_BRANCHES, variants, "switches_per_100_s", "per 100 s"),
@@ -277,10 +277,10 @@ def _each(samples: Samples, experiment: Key, variants: Sequence[str], key: str, 
     }
 
 
-def _least_step(
+def _minimum_step(
     samples: Samples, experiment: Key, variants: Sequence[str], key: str, sign: int, unit: str = ""
 ) -> Quantity:
-    """Least difference of neighbours, in the wanted direction: negative when the order does not hold."""
+    """Minimum difference of neighbours, in the wanted direction: negative when the order does not hold."""
     runs = zip(*(samples[experiment, variant] for variant in variants), strict=True)
     return Quantity(
         tuple(min(sign * (b[key] - a[key]) for a, b in itertools.pairwise(run)) for run in runs),

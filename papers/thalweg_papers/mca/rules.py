@@ -215,7 +215,7 @@ def keep_drift(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def branches(variant: str, _scale: Scale) -> Tree:
-    """A group over branches of equal rate, one unicast flow on each: who is slowest changes by chance."""
+    """A group over branches of equal rate, one unicast flow on each: which is slowest changes at random."""
     params = {"k0": {"k": 0.0, "k_rx": 0.0}, "k1": {"k": 1.0, "k_rx": 0.0}, "k3": {"k": 3.0, "k_rx": 0.0}}
     numbers = range(1, 9)
     links = [
@@ -368,7 +368,7 @@ def keep_bursts(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def silence(_variant: str, _scale: Scale) -> Tree:
-    """A congested group whose source stops: whoever decides by timers would still speak afterwards."""
+    """A congested group whose source stops: receivers that decide by timers would still send reports afterwards."""
     numbers = range(1, 9)
     links = [
         link(f"branch{i}", "r", f"d{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in numbers

@@ -180,7 +180,7 @@ def cases(samples: Samples, _scale: Scale) -> Table:
                 }
             )
     return table(
-        "Figures 3 and 4 in numbers (packets/s; means over runs, least and greatest of a consumer)", rows
+        "Figures 3 and 4 in numbers (packets/s; means over runs, minimum and maximum of a consumer)", rows
     )
 
 
@@ -247,8 +247,8 @@ def _sweep(samples: Samples, experiment: Key, prefix: str) -> list[dict[str, Any
             {
                 "tick_ms": ms,
                 "mean": short(float(np.mean(values))),
-                "least": short(min(values)),
-                "greatest": short(max(values)),
+                "minimum": short(min(values)),
+                "maximum": short(max(values)),
                 "received_total": short(float(np.mean([measures.received_total(s) for s in runs]))),
             }
         )
@@ -294,7 +294,7 @@ def one_thing_changed(samples: Samples, _scale: Scale) -> Table:
 
 
 def not_stated(samples: Samples, _scale: Scale) -> Table:
-    """An exact clock, and the law without its cap."""
+    """An exact clock, and the scheme without its cap."""
     rows = []
     for experiment, case in (
         *((Key.EXACT_CLOCK, case) for case in scenarios.EXACT),

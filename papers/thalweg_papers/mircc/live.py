@@ -87,13 +87,13 @@ def live(case: scenarios.Case) -> dict[str, Any]:
 def experiment(case: scenarios.Case) -> Tree:
     """The paper's dumbbell [KATO §4.1, Fig. 2] for forwarders in one process."""
     phase_ms = RUN.split("/")[0]
-    law = {
+    params = {
         "interval": f"{case.interval_ms:g} ms",
         "phase": f"{phase_ms} ms",
         "depth": scenarios.DEPTH,
-        **case.law,
+        **case.params,
     }
-    forwarder = {"link": "mircc", "link_params": law, "data": "1250 B"}
+    forwarder = {"link": "mircc", "link_params": params, "data": "1250 B"}
     hosts: dict[str, dict[str, Any]] = {
         name: {"name": name, "forwarder": forwarder, "routes": [], "apps": []} for name in HOSTS
     }

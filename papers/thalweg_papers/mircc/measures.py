@@ -230,7 +230,7 @@ def separation(samples: Samples) -> Measured:
         (Key.CLOCK_AND_RTT, scenarios.BY_RTT),
     ):
         for name, case in cases.items():
-            depth = case.law.get("depth", scenarios.DEPTH)
+            depth = case.params.get("depth", scenarios.DEPTH)
             tick_s = case.tick_ms / 1e3
             offered = np.inf if depth == 0 else 2 * depth / tick_s
             rtt_s = scenarios.RTT_S + 2 * (case.core_ms - 100) / 1e3

@@ -22,8 +22,8 @@ RESULTS = (
 """These, and the experiments that vary one of their settings; the rules of §2 and §3 are tested in other ones."""
 
 
-def law(**values: Any) -> Change:
-    """A change of the law's parameters in all forwarders."""
+def parameters(**values: Any) -> Change:
+    """A change of the scheme's parameters in all forwarders."""
 
     def change(tree: Tree) -> None:
         tree["ndn"]["link_params"].update(values)
@@ -96,7 +96,7 @@ def readings() -> tuple[Reading, ...]:
                     "passed",
                     "No: y is the “Incoming Interest rate” (Table 1) of a link, which comes after “policing the "
                     "Interest packet flow” (§4.1).",
-                    law(counting="passed"),
+                    parameters(counting="passed"),
                     RESULTS,
                 ),
             ),
@@ -114,7 +114,7 @@ def readings() -> tuple[Reading, ...]:
                 Option(
                     "none",
                     "No: “R(t) = base_rate_ewma(t) + excess_rate_ewma(t)” (Eq. 5).",
-                    law(capped=False),
+                    parameters(capped=False),
                     FIGURES,
                 ),
             ),
@@ -143,7 +143,7 @@ def readings() -> tuple[Reading, ...]:
             "With what gain is the round-trip time d smoothed?",
             (
                 Option("0.1", "“Smoothed average RTT” (Table 1); the paper gives no gain, this one is ours."),
-                Option("0.125", "As above; the gain of TCP (RFC 6298).", law(rtt_gain=0.125), FIGURES),
+                Option("0.125", "As above; the gain of TCP (RFC 6298).", parameters(rtt_gain=0.125), FIGURES),
             ),
             default="0.1",
         ),

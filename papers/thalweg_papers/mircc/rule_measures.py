@@ -35,7 +35,7 @@ def over_nodes(samples: Samples, value: Callable[[int, dict[str, Any]], float]) 
 
 
 def worst(found: Any, wanted: Any) -> float:
-    """Greatest relative difference."""
+    """Maximum relative difference."""
     return float(np.max(np.abs(found - wanted) / np.maximum(np.abs(wanted), 1e-12)))
 
 
@@ -49,7 +49,7 @@ def spacing(gbps: str) -> Callable[[Samples], Measured]:
 
 @measure()
 def clock_needed(_samples: Samples) -> Measured:
-    """Greatest error of the three spacings when they are rounded to ticks of 0.1 and 1 µs."""
+    """Maximum error of the three spacings when they are rounded to ticks of 0.1 and 1 µs."""
 
     def error(tick_ns: float) -> float:
         spacings = list(SPACINGS.values())
@@ -72,7 +72,7 @@ def conversion(samples: Samples) -> Measured:
 
 @measure(Key.INSPECTION)
 def round_trip(samples: Samples) -> Measured:
-    """Least round-trip time of C1."""
+    """Minimum round-trip time of C1."""
     return {"ms": Quantity(tuple(1e3 * float(s["rtt_min_s"]) for _, s in inspected(samples)), "ms")}
 
 

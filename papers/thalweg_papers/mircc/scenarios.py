@@ -69,8 +69,8 @@ class Case:
     """How much longer both consumers are active."""
     alone: bool = False
     """Without C2."""
-    law: dict[str, Any] = field(default_factory=dict)
-    """Parameters of the law."""
+    params: dict[str, Any] = field(default_factory=dict)
+    """Parameters of the scheme in forwarders."""
     series: tuple[str, ...] = ()
     """What is recorded beside the usual."""
     every_s: float = EVERY_S
@@ -123,13 +123,18 @@ def dumbbell(case: Case, run: str, title: str) -> Tree:
         for number, (begin, end) in spans.items()
         if number == 1 or not case.alone
     ]
-    law = {"interval": f"{case.interval_ms:g} ms", "phase": f"{phase_ms} ms", "depth": DEPTH, **case.law}
+    params = {
+        "interval": f"{case.interval_ms:g} ms",
+        "phase": f"{phase_ms} ms",
+        "depth": DEPTH,
+        **case.params,
+    }
     return custom(
         title,
         END_S + case.longer_s,
         links,
         flows,
-        ndn={"link": "mircc", "link_params": law},
+        ndn={"link": "mircc", "link_params": params},
         producers=[{"prefix": f"/p{number}", "node": f"p{number}", **DATA} for number in (1, 2)],
         record=recording(f"{case.every_s * 1e3:g} ms", "generated", "goodput", *case.series),
     )
@@ -170,7 +175,7 @@ SETTLING_S = 20.0
 """Time that both are active longer than in the paper there, so that long intervals and paths settle."""
 
 BY_DEPTH: dict[str, Case] = {
-    f"{depth},{ms}": Case(tick_ms=ms, interval_ms=ms, longer_s=SETTLING_S, law={"depth": depth})
+    f"{depth},{ms}": Case(tick_ms=ms, interval_ms=ms, longer_s=SETTLING_S, params={"depth": depth})
     for depth in DEPTHS
     for ms in SWEEP_MS
 }
@@ -184,10 +189,10 @@ BY_RTT: dict[str, Case] = {
 """The paper's buckets; the round-trip time and the clock by case."""
 
 APART: dict[str, Case] = {
-    "unlimited depth, 500 ms": Case(tick_ms=500, interval_ms=500, law={"depth": 0}),
-    "unlimited depth, 750 ms": Case(tick_ms=750, interval_ms=750, law={"depth": 0}),
-    "depth 50, 100 ms": Case(law={"depth": 50}),
-    "depth 150, 250 ms": Case(tick_ms=250, interval_ms=250, law={"depth": 150}),
+    "unlimited depth, 500 ms": Case(tick_ms=500, interval_ms=500, params={"depth": 0}),
+    "unlimited depth, 750 ms": Case(tick_ms=750, interval_ms=750, params={"depth": 0}),
+    "depth 50, 100 ms": Case(params={"depth": 50}),
+    "depth 150, 250 ms": Case(tick_ms=250, interval_ms=250, params={"depth": 150}),
     "340 ms": Case(tick_ms=340, interval_ms=340),
     "360 ms": Case(tick_ms=360, interval_ms=360),
     "RTT 1.2 s, 500 ms": Case(tick_ms=500, interval_ms=500, core_ms=500),
@@ -203,7 +208,7 @@ EXACT: dict[str, Case] = {
 }
 """Consumers whose clock is exact, with routers that compute a rate every 100 or 10 ms."""
 
-NO_CAP: dict[str, Case] = {"100": Case(law={"capped": False}, series=("stamping_rate",))}
+NO_CAP: dict[str, Case] = {"100": Case(params={"capped": False}, series=("stamping_rate",))}
 """The equations as they are printed, without an upper bound of R, at clocks of 100 ms."""
 
 LONE: dict[str, Case] = {
@@ -229,7 +234,7 @@ INSPECTED: dict[str, Case] = {
     f"{ms}": Case(tick_ms=ms, interval_ms=ms, series=(*TABLE_1.values(), "offered_rate"), every_s=ms / 1000)
     for ms in CLOCKS_MS
 }
-"""All that the law computes, once a tick."""
+"""All quantities that the scheme computes, once per tick."""
 
 INSPECTED_RUNS = ("50/C", "50/100")
 """Ticks in the middle between samples, so that each sample shows one tick."""

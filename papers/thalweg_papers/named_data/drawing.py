@@ -81,7 +81,7 @@ def bars(
     colours: Sequence[str],
     *,
     top: float | None = None,
-    least: float | None = None,
+    minimum: float | None = None,
     named: bool,
 ) -> None:
     """Bars to the right, from the top down. `stacks` are (what, values, half widths), each on the one before.
@@ -111,10 +111,10 @@ def bars(
     axes.set_yticks(places, list(names) if named else [""] * len(names))
     axes.tick_params(axis="y", length=0, labelsize=8.5)
     axes.grid(visible=False, axis="y")
-    if least is not None:
+    if minimum is not None:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlim(least or 0, top)
+    axes.set_xlim(minimum or 0, top)
     with rc_context(style()):
         axes.set_title(title, loc="left")
 

@@ -124,7 +124,7 @@ def _sheet(
         [("lost", *column("lost_percent")), ("refused", *column("refused_percent"))],
         "Lost, refused (%)",
         colours,
-        least=0.01,
+        minimum=0.01,
         top=100.0,
         named=False,
     )

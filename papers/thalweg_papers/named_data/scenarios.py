@@ -13,11 +13,11 @@ CHOICES: dict[str, str] = {
     "these networks.",
     "data": "1250 bytes on the wire, with a payload of 1174, as the MIRCC paper has it; Interests have 50. "
     "Throughput is that of Data that a consumer waited for, as it was on the wire: what came twice does not count.",
-    "constant": "Two consumers without a law to compare with: one asks for nine tenths of its fair share, which it "
-    "would have to know; the other for one and a half. They ask for each segment once.",
+    "constant": "Two consumers without a congestion controller, for comparison: one asks for nine tenths of its fair "
+    "share, which it would have to know; the other for one and a half. They ask for each segment once.",
     "queues": "Drop-tail, of about one bandwidth-delay product.",
     "starts": "Consumers start at random within the first 2 s. What is measured begins after 20 s of 60.",
-    "chance": "Interests leave by chance up to the time of one Data packet at the bottleneck later (`jitter`). "
+    "chance": "Interests leave with a random delay of up to the time of one Data packet at the bottleneck (`jitter`). "
     "Without it nothing in these networks is left to chance, and whose Interests find the one free place is decided "
     "by parts of a millisecond, for as long as a run lasts (table `settings`).",
     "delay": "From the first Interest for a segment to its Data, the mean of the consumers; loss is in it, since "
@@ -56,7 +56,7 @@ class Way:
     share: float = 0.0
     """Of consumers without a scheme: what they ask for, as a share of what is fair."""
     chance: bool = True
-    """Whether its Interests are late by chance."""
+    """Whether its Interests have a random delay."""
     gaps: str = "constant"
     """Of consumers without a scheme: how far apart their Interests are."""
     params: Tree = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Way:
         return table
 
 
-CONSTANT, WINDOW = "without a law", "window"
+CONSTANT, WINDOW = "no controller", "window"
 WITH_ROUTERS, RATE = "window, and a part in forwarders", "rate that forwarders write"
 
 WAYS: dict[str, Way] = {

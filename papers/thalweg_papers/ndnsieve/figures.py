@@ -171,7 +171,7 @@ def delays(scene: Key, name: str, claim: str) -> Draw:
             return {"delay_ms": short(found.mean), "ci95_ms": short(found.ci95)}
 
         rows = _by_consumer(scene, values)
-        figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", least=LEAST_MS)
+        figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", minimum=LEAST_MS)
         words = "Means over segments and seeds, with 95 % intervals; the axis is logarithmic."
         return _drawn(figure, name, title, words, claim, {"delays": table(title, rows)})
 
@@ -185,10 +185,10 @@ def _bars(
     half: str,
     y: str,
     *,
-    least: float | None = None,
+    minimum: float | None = None,
     paper: str | None = None,
 ) -> Any:
-    """Schemes side by side at each consumer; where there is a least value, on a logarithmic axis that begins there."""
+    """Schemes side by side at each consumer; with a minimum, on a logarithmic axis that begins there."""
     figure, axes = _plot.panels(1, 1, height=3.0)
     panel = axes[0][0]
     heights = {
@@ -199,7 +199,7 @@ def _bars(
         for scheme in WAYS.values()
     }
     places = [f"C{i + 1}" for i in range(CONSUMERS[scene])]
-    if least is not None:
+    if minimum is not None:
         _plot.logarithmic(panel, "y")
     marks = {
         scheme.label: [row[paper] if paper else None for row in rows if row["scheme"] == scheme.label]
@@ -207,8 +207,8 @@ def _bars(
     }
     _plot.bars(panel, places, heights, colours=[LOOKS.get(way, way) for way in WAYS], paper=marks)
     _plot.finish(panel, "", y, x="", margin=0.02)
-    if least is not None:
-        panel.set_ylim(bottom=least)
+    if minimum is not None:
+        panel.set_ylim(bottom=minimum)
         _plot.whole_ticks(panel, TICKS_MS)
     return figure
 
@@ -299,7 +299,7 @@ def deviations(scene: Key, name: str) -> Draw:
 
         rows = _by_consumer(scene, values)
         figure = _bars(
-            scene, rows, "deviation_ms", "ci95", "standard deviation (ms)", least=1.0, paper="published_ms"
+            scene, rows, "deviation_ms", "ci95", "standard deviation (ms)", minimum=1.0, paper="published_ms"
         )
         return Figure(
             title,
@@ -318,7 +318,7 @@ def _spread(found: Quantity, name: str) -> dict[str, Any]:
         name: short(found.mean),
         "ci95": short(found.ci95),
         "median": short(measures.middle(found)),
-        "least": short(min(found.values)),
+        "minimum": short(min(found.values)),
         "most": short(max(found.values)),
     }
 
@@ -419,7 +419,7 @@ def chance(samples: Samples, _scale: Scale) -> Table:
             for name in values:
                 both |= {name: usual[name], f"{name}_exact": exact[name]}
             rows.append({"scenario": NUMBERS[scene], "scheme": scheme.label, **both})
-    return table("Interests up to 0.1 ms late by chance, and exact ones", rows)
+    return table("Interests with a random delay of up to 0.1 ms, and exact ones", rows)
 
 
 def readings(samples: Samples, _scale: Scale) -> Table:

@@ -93,7 +93,7 @@ def loss(sample: Sample) -> float:
 
 
 def each(samples: Samples, scene: Key, way: str, value: Value, unit: str = "") -> Quantity:
-    """One value a seed."""
+    """One value per seed."""
     return samples.each(scene, way, value, unit)
 
 

@@ -49,7 +49,7 @@ BLIND = "HIS, constant"
 """Consumers that go on asking at 10 Mbit/s, whatever routers say."""
 
 ROUNDS = {"strategy": "weighted"}
-"""One next hop after the other, by chance and with equal weights."""
+"""One next hop after the other, at random and with equal weights."""
 
 PATHS: dict[str, Way] = {
     "ICP, two ways": Way("ICP", ROUNDS, "icp"),
@@ -137,7 +137,7 @@ def _calm(times: Any, backlog: Any, packets: float = 100.0, span_s: float = 0.2)
 
 
 def queues(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """After the step: the most Interests that waited, the longest queue of Data, and the highest level in Data.
+    """After the step: the maximum number of pending Interests, the longest queue of Data, and the highest level in Data.
 
     `data_before` is the longest queue of Data before it.
     """

@@ -264,15 +264,15 @@ def coopcon_lowest(samples: Samples, sieve: str) -> Measured:
 
 @measure(THREE)
 def nearly_twice(samples: Samples) -> Measured:
-    """Greatest bin of 1 s of FleCom over CoopCon's; and the ratio of means."""
+    """Maximum bin of 1 s of FleCom over CoopCon's; and the ratio of means."""
 
-    def greatest(sample: Sample) -> float:
+    def maximum(sample: Sample) -> float:
         return float(totals(sample, 0.0, 20.0, 1.0).max())
 
     def of(value: Value) -> Quantity:
         return ratio(each(samples, THREE, "flecom", value), each(samples, THREE, "coopcon", value))
 
-    return {"maxima": of(greatest), "means": of(total(SETTLED_S))}
+    return {"maxima": of(maximum), "means": of(total(SETTLED_S))}
 
 
 @measure(THREE)

@@ -163,7 +163,7 @@ def small_networks(samples: Samples) -> Measured:
 
 @measure()
 def index(_: Samples) -> Measured:
-    """Jain's index of rates worked out by hand."""
+    """Jain's index of rates, computed by hand."""
     return {
         "equal": Quantity((jain(np.array([3.0, 3.0, 3.0])),)),
         "one_of_three": Quantity((jain(np.array([5.0, 0.0, 0.0])),)),

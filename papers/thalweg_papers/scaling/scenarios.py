@@ -22,11 +22,11 @@ CHOICES: dict[str, str] = {
     "networks": "Generated: Barabási and Albert's, where a new router joins two others by preference, and Waxman's, "
     "four links a router by distance. The Internet Topology Zoo asks to be cited and grants no licence to "
     'pass its files on; a file of it can be run with topology.kind = "graphml".',
-    "routers": "10, 50 and 200, with as many consumers and a fifth as many producers, each at a router by chance; "
+    "routers": "10, 50 and 200, with as many consumers and a fifth as many producers, each at a random router; "
     "all links of consumers and between routers have 10 Mbit/s, producers' 100. Each consumer has content "
     "of its own under one of the producers' prefixes. 10 s, two seeds over the same network.",
     "operations": "Two ways to count. Equation (6): 3 for each port of a router and period, 1 for each signal. By "
-    "packet: what a scheme's parts do in routers, one for each quantity that is worked out or compared to "
+    "packet: what a scheme's parts do in routers, one for each quantity that is computed or compared to "
     "find congestion or to act on it, each mark set, each share changed; tables, queues and carrying "
     "marks on are none. The controller's are those of equations (7) and (8).",
 }

@@ -19,8 +19,8 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
     """64 receivers behind three bottlenecks: the group's rate, and how it leaves TCP and the links."""
     figure, axes = _plot.panels(2, 2, height=2.8)
     times, rates = _rates(samples, TREE, lambda scheme: scheme, axes[0][0])
-    least = min(beyond.fair_bps(name) for name in beyond.SUBTREES) / 1e6
-    axes[0][0].axhline(least, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
+    lowest = min(beyond.fair_bps(name) for name in beyond.SUBTREES) / 1e6
+    axes[0][0].axhline(lowest, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
     _plot.finish(axes[0][0], "(a) Rate of the group", "Mbit/s", legend=False)
     _plot.legend(figure, axes[0][0])
     rows: list[dict[str, Any]] = [{"scheme": NAMES[scheme]} for scheme in SCHEMES]
@@ -51,7 +51,7 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         "Not in the paper: 64 receivers behind three bottlenecks",
         "A tree with bottlenecks of 6, 4 and 3 Mbit/s and 10, 20 and 40 ms, shared with 3, 1 and 2 TCP connections; a "
-        f"single rate can use the least of the three equal shares, {least:g} Mbit/s (dashed). Utilisation of the first "
+        f"single rate can use the minimum of the three equal shares, {lowest:g} Mbit/s (dashed). Utilisation of the first "
         "two is then what their TCP connections make of the rest. "
         + " · ".join(
             f"{NAMES[scheme]} {mean:.2f} ± {half:.2f} Mbit/s"

@@ -86,11 +86,11 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             measure=beyond.measure_cost,
         ),
         Experiment(
-            Key.RATE_LAW,
+            Key.RATE_UPDATE,
             "Rules: every adaptation of the rate",
             ("tree", "line"),
-            rules.rate_law,
-            rules.keep_rate_law,
+            rules.rate_update,
+            rules.keep_rate_update,
         ),
         Experiment(
             Key.OCCUPANCY_FILTER,

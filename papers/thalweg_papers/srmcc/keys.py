@@ -16,7 +16,7 @@ class Key(ExperimentKey):
     TREE = "tree"
     LARGE_GROUPS = "large groups"
     COST = "cost"
-    RATE_LAW = "rate law"
+    RATE_UPDATE = "rate update"
     OCCUPANCY_FILTER = "occupancy filter"
     FOLDING = "folding"
     CHILDREN = "children"

@@ -62,7 +62,7 @@ def case(samples: Samples, number: int, scheme: str) -> Sequence[Sample]:
 
 
 def values(samples: Samples, number: int, scheme: str, value: Value) -> list[float]:
-    """One value a seed."""
+    """One value per seed."""
     return [value(sample) for sample in case(samples, number, scheme)]
 
 
@@ -455,7 +455,7 @@ def fewer_than(scheme: str) -> Callable[[Samples], Measured]:
 
 @measure(Key.SCENARIOS)
 def feedback_order(samples: Samples) -> Measured:
-    """Least over the scenarios of three quotients, each at least 1 where the order holds.
+    """Minimum over the scenarios of three quotients, each at least 1 where the order holds.
 
     The fewest of the others over SRMCC's, PerIfwithECN's over the most of the others', TFMCC's over ASMP's.
     """

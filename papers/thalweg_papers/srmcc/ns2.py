@@ -69,7 +69,7 @@ def keep(result: Any, _variant: str, scale: Scale) -> Sample:
 
 
 def measured() -> dict[str, list[dict[str, Any]]]:
-    """What ns-2 gave, by variant: one run a seed."""
+    """What ns-2 gave, by variant: one run per seed."""
     text = Path(__file__).with_name("ns2.toml").read_text(encoding="utf-8")
     runs: dict[str, list[dict[str, Any]]] = tomllib.loads(text)["runs"]
     return runs

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._base import Measured, Quantity, Samples, Scale, measure, take
-from . import audit, law, others, rules, scenarios
+from . import algorithm, audit, others, rules, scenarios
 from .keys import Key
 
 # --- numbers that follow from stated ones ----------------------------------------------------------------------------
@@ -84,9 +84,9 @@ def heavy_factor(_samples: Samples) -> Measured:
     low, high = 0.0, 1.0
     while high - low > 1e-9:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if law.heavy_factor(middle) < 1 else (low, middle)
+        low, high = (middle, high) if algorithm.heavy_factor(middle) < 1 else (low, middle)
     return once(
-        at_paper_gamma=(law.heavy_factor(scenarios.GAMMA), "times the rate"),
+        at_paper_gamma=(algorithm.heavy_factor(scenarios.GAMMA), "times the rate"),
         gamma_of_no_fall=(high, ""),
         refused_from=(_refused_from(), ""),
     )
@@ -143,10 +143,10 @@ UNITS = {
 }
 
 
-@measure(Key.RATE_LAW)
-def rate_law(samples: Samples) -> Measured:
+@measure(Key.RATE_UPDATE)
+def rate_update(samples: Samples) -> Measured:
     """Adaptations that the equations do not explain, of both trees."""
-    pairs = list(zip(samples[Key.RATE_LAW, Key.TREE], samples[Key.RATE_LAW, "line"], strict=True))
+    pairs = list(zip(samples[Key.RATE_UPDATE, Key.TREE], samples[Key.RATE_UPDATE, "line"], strict=True))
 
     def both(key: str) -> Quantity:
         return Quantity(tuple(a[key] + b[key] for a, b in pairs), "adaptations")
@@ -164,7 +164,7 @@ def rate_law(samples: Samples) -> Measured:
 
 def wrong_states(samples: Samples) -> Measured:
     """The same, states first."""
-    measured = rate_law(samples)
+    measured = rate_update(samples)
     return {"wrong_states": measured["wrong_states"], **measured}
 
 
@@ -206,7 +206,7 @@ def probes(samples: Samples) -> Measured:
 
 @measure(Key.CONGESTED_ROUTERS)
 def perif_growth(samples: Samples) -> Measured:
-    """Least growth of the feedback from one number of congested routers to the next."""
+    """Minimum growth of the feedback from one number of congested routers to the next."""
     runs = zip(*(samples[Key.CONGESTED_ROUTERS, str(count)] for count in others.CONGESTED), strict=True)
     return {
         "least_growth": Quantity(
@@ -284,9 +284,11 @@ def total(samples: Samples, key: str) -> Quantity:
     return Quantity(tuple(float(sum(s[key] for s in run)) for run in runs), "words")
 
 
-states = measure(Key.RATE_LAW)(wrong_states)
-neutral_start = measure(Key.RATE_LAW)(keys(Key.RATE_LAW, "line", "apart", "access_error", "steps"))
-moderate = measure(Key.RATE_LAW)(keys(Key.RATE_LAW, "line", "least_factor", "greatest_factor", "moderate"))
+states = measure(Key.RATE_UPDATE)(wrong_states)
+neutral_start = measure(Key.RATE_UPDATE)(keys(Key.RATE_UPDATE, "line", "apart", "access_error", "steps"))
+moderate = measure(Key.RATE_UPDATE)(
+    keys(Key.RATE_UPDATE, "line", "least_factor", "greatest_factor", "moderate")
+)
 occupancy_filter = measure(Key.OCCUPANCY_FILTER)(
     keys(Key.OCCUPANCY_FILTER, "-", "not_whole", "samples", "lengths")
 )

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _read
 from .._base import Sample, Scale, Tree
 from .._common import custom, inside, link, recording
-from . import law
+from . import algorithm
 from .scenarios import SENDER, constant, dumbbell, group, icn, members, tcp, wire
 
 FINE = "1 ms"
@@ -58,7 +58,7 @@ def _at(result: Any, name: str, subject: str, moments: Any) -> Any:
     return found
 
 
-# --- the rate law ----------------------------------------------------------------------------------------------------
+# --- the rate update ----------------------------------------------------------------------------------------------------
 
 LAW_S = 60.0
 GAMMA = 0.15
@@ -66,7 +66,7 @@ RATE_TOLERANCE = 1e-5
 """Rates are recorded in whole bits per second."""
 
 
-def rate_law(variant: str, _scale: Scale) -> Tree:
+def rate_update(variant: str, _scale: Scale) -> Tree:
     """Two tree nodes with four receivers beside TCP that comes and goes; or one node whose only queue is shared by both.
 
     With one node and one queue maximum and minimum occupancy are the same.
@@ -90,7 +90,7 @@ def rate_law(variant: str, _scale: Scale) -> Tree:
     return fine("one node", LAW_S, links, flows, ("r0",))
 
 
-def keep_rate_law(result: Any, _variant: str, _scale: Scale) -> Sample:
+def keep_rate_update(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Every adaptation held against Eqs. (3) to (10): rates that differ, and states that another one explains better."""
     steps = adaptations(result)
     columns = (steps[name] for name in ("o_max", "o_min", "before_bps", "fair_rate", "after_bps"))
@@ -98,19 +98,19 @@ def keep_rate_law(result: Any, _variant: str, _scale: Scale) -> Sample:
     seen = dict.fromkeys(range(4), 0)
     moderate: list[float] = []
     for o_max, o_min, before, fair, after in zip(*columns, strict=True):
-        expected = law.next_rate(o_max, o_min, before, fair, GAMMA)
+        expected = algorithm.next_rate(o_max, o_min, before, fair, GAMMA)
         wrong += abs(after / expected - 1) > RATE_TOLERANCE
         apart += abs(o_max - o_min) > 1e-6
-        state = law.state(o_max)
+        state = algorithm.state(o_max)
         seen[state] += 1
-        high = law.candidate(o_min, before, fair)
+        high = algorithm.candidate(o_min, before, fair)
         fits = [
             s
             for s in range(4)
-            if abs(after / _mixed(law.candidate(o_max, before, fair, s), high) - 1) <= RATE_TOLERANCE
+            if abs(after / _mixed(algorithm.candidate(o_max, before, fair, s), high) - 1) <= RATE_TOLERANCE
         ]
         unexplained += state not in fits
-        if state == 2 == law.state(o_min) and 1.0625 * before < fair:
+        if state == 2 == algorithm.state(o_min) and 1.0625 * before < fair:
             moderate.append(after / before)
     return {
         "steps": float(len(steps["when_s"])),
@@ -176,7 +176,7 @@ def keep_filter(result: Any, _variant: str, _scale: Scale) -> Sample:
 FOLD_S = 100.0
 FOLD_PHASES_S = (0.0, 30.0, 55.0, 80.0, FOLD_S)
 FOLD_FAIR_BPS = (1.2e6, 2.0e6, 3.0e6, 4.0e6)
-"""Least of: 8 Mbit/s for two flows; 6 Mbit/s for three, two and one; and 1.2 Mbit/s of access until 30 s."""
+"""Minimum of: 8 Mbit/s for two flows; 6 Mbit/s for three, two and one; and 1.2 Mbit/s of access until 30 s."""
 FOLD_SETTLING_S = 6.0
 """The window in which flows are counted (2 s), and some cycles."""
 
@@ -335,7 +335,7 @@ def keep_ramp(result: Any, variant: str, _scale: Scale) -> Sample:
     there = np.flatnonzero(steps["after_bps"] >= 0.99 * fair)
     first = int(there[0]) if len(there) else len(steps["when_s"])
     below = steps["before_bps"] < steps["fair_rate"]
-    heavy = (steps["o_max"] > law.OTH2) & below
+    heavy = (steps["o_max"] > algorithm.OTH2) & below
     fell = heavy & (steps["after_bps"] < steps["before_bps"])
     floor = steps["after_bps"] <= 8e3 * 1.001
     return {

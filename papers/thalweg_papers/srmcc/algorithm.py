@@ -1,4 +1,4 @@
-"""Equations (3) to (10) of the paper once more, written from the text: what the runs' steps are held against."""
+"""Equations (3) to (10) of the paper, implemented a second time from the text. The steps of runs are compared with them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def calculated(occupancy: float, rate: float, fair: float, in_state: int) -> flo
 
 
 def candidate(occupancy: float, rate: float, fair: float, in_state: int | None = None) -> float:
-    """R_min or R_max: Eq. (6) in state 0, else Eq. (4). Another state than that of Eq. (5) can be asked for."""
+    """R_min or R_max: Eq. (6) in state 0, else Eq. (4). `in_state` replaces the state of Eq. (5)."""
     chosen = state(occupancy) if in_state is None else in_state
     raw = calculated(occupancy, rate, fair, chosen)
     return raw if chosen == 0 else min(raw, fair)
@@ -44,5 +44,5 @@ def next_rate(o_max: float, o_min: float, rate: float, fair: float, gamma: float
 
 
 def heavy_factor(gamma: float) -> float:
-    """What a rate above its fair share is multiplied by, with one full and one empty queue (row S000-D6)."""
+    """The factor for a rate above its fair share, with one full and one empty queue (row S000-D6)."""
     return next_rate(1.0, 0.0, 2.0, 1.0, gamma) / 2.0
