@@ -46,7 +46,7 @@ def test_named_data_built_in_python_is_that_of_the_text(data_text, data):
     assert [flow["network"] for flow in plan["flows"]] == ["ndn", "ndn"]
     assert plan["flows"][1]["source"] == {"kind": "constant", "rate": "880 kbit/s"}
     assert plan["flows"][1]["consumer"]["tick"] == "100 ms"
-    with pytest.raises(tw.ScenarioError, match="nobody serves"):
+    with pytest.raises(tw.ScenarioError, match="no producer serves"):
         read.with_({"flows.viewer.prefix": "/songs"})
 
 

@@ -12,7 +12,7 @@ pub struct Outcome {
     pub trace: Trace,
     /// The tables made of it.
     pub report: Report,
-    /// The run came to its end; otherwise it was stopped, and the tables hold what there was until then.
+    /// The run is complete; otherwise it was stopped, and the tables hold the results until then.
     pub complete: bool,
 }
 
@@ -23,7 +23,7 @@ pub fn run(plan: &Plan, control: &Control) -> Outcome {
     run_saving(plan, control, |_| {})
 }
 
-/// As [`run`]. Whenever `control` says pause, `save` is given the tables as they are, and the run goes on.
+/// As [`run`]. Whenever `control` requests a pause, `save` gets the present tables, and the run continues.
 pub fn run_saving(plan: &Plan, control: &Control, save: impl FnMut(&Report)) -> Outcome {
     run_observed(plan, control, Observers::default(), save)
 }

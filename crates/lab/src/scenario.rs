@@ -42,7 +42,7 @@ struct Warnings {
     drawn: OnceLock<Problems>,
 }
 
-/// What was read and planned once.
+/// The cached result of reading and planning.
 struct Tried {
     file: File,
     plan: Option<Plan>,
@@ -298,7 +298,7 @@ impl Scenario {
     }
 
     /// The complete plan with this seed, or with the scenario's own, which was made when it was loaded. Fails where the seed is above
-    /// 2⁶³ − 1, and where a file that the scenario names is no longer what it was.
+    /// 2⁶³ − 1, or a file that the scenario names has changed.
     pub fn plan(&self, seed: Option<u64>) -> Result<Arc<Plan>, Problems> {
         let seed = match seed {
             None => return Ok(self.plan.clone()),
@@ -316,7 +316,7 @@ impl Scenario {
         }
     }
 
-    /// What it says that has no effect, or cannot be measured. With a sweep, what holds in every cell, and what holds with single
+    /// Warnings: keys without effect, and expectations that cannot be measured. With a sweep, what holds in every cell, and what holds with single
     /// values of it.
     pub fn warnings(&self) -> &Problems {
         let Warnings { notes, drawn } = &*self.warnings;

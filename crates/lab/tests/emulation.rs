@@ -85,7 +85,7 @@ fn a_capture_has_a_block_for_each_packet_that_passed() {
     let outcome = lab::run_observed(&plan, &Control::default(), observers, |_| {});
     let bytes = std::fs::read(&path).expect("it was written");
     std::fs::remove_dir_all(&folder).expect("it is ours");
-    assert_eq!(outcome.trace.hash, plain.trace.hash, "whoever looks changes nothing");
+    assert_eq!(outcome.trace.hash, plain.trace.hash, "observation changes nothing");
     assert_eq!(captured.failure(), None);
     // blocks of packets are of kind 6; packets in flight at the end have not passed
     let (mut at, mut packets) = (0, 0);

@@ -241,11 +241,13 @@ fn every_error_is_reported_once() {
         ("resolver = \"r1\"\nrouters = [\"r1\", \"r2\"]", vec!["`r1` runs the name resolution system"]),
         (
             "resolver = \"d1\"",
-            vec!["`d1` runs the name resolution system, and can be no end of a flow that is sent by name"],
+            vec![
+                "`d1` runs the name resolution system, and cannot be an endpoint of a flow that is sent by name",
+            ],
         ),
         (
             "routers = [\"r2\", \"d2\"]",
-            vec!["`d2` routes by name, and can be no end of a flow that is sent by name"],
+            vec!["`d2` routes by name, and cannot be an endpoint of a flow that is sent by name"],
         ),
         ("routers = []", vec!["no node routes by name"]),
         ("routers = [\"s*\"]", vec!["no node routes by name"]),
@@ -270,7 +272,7 @@ fn events_of_nodes_and_of_flows_are_distinguished() {
         ("node = \"d1\"\naction = \"leave\"", "a node knows no action `leave`"),
         ("node = \"r1\"\naction = \"reset\"\nmode = \"x\"", "an event of a node takes no `mode`"),
         ("node = \"r1\"\nflow = \"video\"\naction = \"reset\"", "a flow cannot be reset"),
-        ("action = \"reset\"", "this event is about nothing"),
+        ("action = \"reset\"", "this event has no target"),
     ] {
         assert_eq!(wrong(&event(keys)), [message], "{keys}");
     }

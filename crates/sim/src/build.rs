@@ -125,7 +125,7 @@ fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Re
     for flow in blueprint.flows.iter().filter(consumes) {
         let FlowKind::Ndn(config) = &flow.kind else { continue };
         if !flow.to.is_empty() || flow.cast != Cast::Unicast {
-            return refuse(&flow.name, "a consumer has no receivers: whoever serves the prefix answers");
+            return refuse(&flow.name, "a consumer has no receivers: the producer of the prefix answers");
         }
         if !forwards(flow.from) || !named(config.prefix) {
             return refuse(

@@ -179,7 +179,7 @@ fn run(print: &Blueprint) -> Trace {
 }
 
 /// Errors at the end of a case.
-fn complaint(case: &Case) -> Result<(), String> {
+fn check_case(case: &Case) -> Result<(), String> {
     let (print, present) = blueprint(case, true);
     let trace = run(&print);
     for (number, flow) in trace.flows.iter().enumerate() {
@@ -209,7 +209,7 @@ proptest! {
 
     #[test]
     fn a_tree_recovers_from_random_events(case in case()) {
-        if let Err(what) = complaint(&case) {
+        if let Err(what) = check_case(&case) {
             prop_assert!(false, "{what}");
         }
     }
@@ -256,5 +256,5 @@ fn a_reset_while_two_links_fail_leaves_no_branch_behind() {
         lossy: vec![40],
         hops: true,
     };
-    assert_eq!(complaint(&case), Ok(()));
+    assert_eq!(check_case(&case), Ok(()));
 }

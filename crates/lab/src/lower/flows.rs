@@ -253,7 +253,7 @@ fn consumer(table: &Flow, spec: &mut NdnSpec, sizes: &Sizes) -> ConsumerConfig {
     let mut config = ConsumerConfig {
         data,
         pattern: requests(written),
-        // what has no end, and no limit
+        // data without an end or a limit
         size: table.size.or(Bytes::UNLIMITED),
         ..ConsumerConfig::with_controller(prefix, payload)
     };

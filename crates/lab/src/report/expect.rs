@@ -69,7 +69,7 @@ impl Sides {
             return if by >= 0.0 {
                 Ok(Self { low: middle - by, high: middle + by, ..all })
             } else {
-                Err(format!("`{text}` is empty: what follows `+-` is negative"))
+                Err(format!("`{text}` is empty: the tolerance after `+-` is negative"))
             };
         }
         Err(format!("`{text}` is not a relation"))

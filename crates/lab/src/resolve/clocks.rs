@@ -13,7 +13,7 @@ pub(super) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<Clock> {
     let mut list: Vec<(NodeId, Clock)> = Vec::new();
     for clock in file.clocks.items() {
         if clock.offset.is_missing() && clock.drift.is_missing() {
-            notes.wrong(clock.place, "this clock is right").hint("say `offset` or `drift`");
+            notes.wrong(clock.place, "this clock has no error").hint("write `offset` or `drift`");
         }
         let Some(name) = clock.node.required("node", "a clock", clock.place, notes) else { continue };
         let wild = name.contains('*');

@@ -17,7 +17,7 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
     for (key, place) in table.written() {
         let hint = match key {
             "to" | "multicast" | "receivers" => {
-                "whoever serves the prefix answers, and Data comes back to the consumer"
+                "the producer of the prefix answers, and Data return to the consumer"
             }
             "packet" => "the producer says how large its Data are",
             "rate" => "a consumer asks as fast as its controller permits, or as its `source` says",
@@ -109,7 +109,7 @@ fn controller(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Option<Flow>
     }
     if entry.link.is_some() && entry.scheme.families == [Family::Ndn] && ndn.link.is_none() {
         notes
-            .wrong(written.place, format!("`{name}` has a part in forwarders, which [ndn] does not say"))
+            .wrong(written.place, format!("`{name}` has a part in forwarders, but [ndn] does not name it"))
             .hint(format!("write link = \"{name}\" under [ndn], or link = \"none\" to do without it"));
     }
     let params = params(table, entry, notes)?.into();

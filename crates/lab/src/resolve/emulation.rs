@@ -16,7 +16,7 @@ use crate::schema::file::{File, Flow, NetworkWord};
 use crate::schema::read::{At, Notes, nearest, shortened};
 use crate::topology::Net;
 
-/// Most flows with ends outside: each has a port number of its own.
+/// Maximum number of flows with endpoints outside the simulation: each has its own port number.
 const MAX_OUTSIDE: usize = 20_000;
 /// Most real nodes: each is a namespace with a device.
 const MAX_REAL: usize = 1_000;
@@ -30,7 +30,7 @@ const LIVE_HEADER: Bytes = Bytes::new((UDP_HEADERS + SEGMENT) as u64);
 /// A feedback packet of theirs.
 const LIVE_FEEDBACK: Bytes = Bytes::new((UDP_HEADERS + FEEDBACK) as u64);
 
-/// Who takes the place of the flow's machines: the keys that say it.
+/// The keys that replace the state machines of a flow.
 pub(super) fn outside(table: &Flow) -> Flow {
     let none = Flow::default();
     if !table.kernel.is_missing() {
@@ -87,7 +87,7 @@ pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &
     if key == "live" && table.scheme.is_missing() && table.stack.is_missing() {
         notes
             .wrong(place, "a live flow has a scheme or a stack")
-            .hint("write scheme = \"cubic\"; what has no congestion control does not go over sockets");
+            .hint("write scheme = \"cubic\"; traffic without congestion control cannot be sent over sockets");
     }
     if let Some(commands) = table.commands.given()
         && commands.sender.is_missing()
@@ -108,7 +108,7 @@ pub(crate) fn commands_alone(table: &Flow) -> bool {
     others && table.commands.given().is_some() && !table.live.or(false)
 }
 
-/// The scheme of a flow without `source`: what is written, or what is called as the kernel's. `None` when something is noted.
+/// The scheme of a flow without `source`: that of the key, or that of the same name as the kernel's. `None` if an error is noted.
 pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
     if let Some(scheme) = table.scheme.given() {
         return Some(scheme.0.clone());
@@ -131,13 +131,13 @@ pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
     let known = schemes::catalogue().into_iter().filter(runs_over_tcp).map(|entry| entry.scheme.name);
     let hint = match nearest(kernel, known) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "write as `scheme` what takes its place there".to_owned(),
+        None => "write `scheme`: the scheme that replaces it in a simulation".to_owned(),
     };
     notes.wrong(kernel.place, format!("a simulation has no TCP with `{}`", shortened(kernel))).hint(hint);
     None
 }
 
-/// Header of a TCP segment where the scenario does not say it.
+/// Default header of a TCP segment.
 pub(super) fn header(table: &Flow, otherwise: Bytes) -> Bytes {
     match () {
         () if !table.kernel.is_missing() => KERNEL_HEADER,
@@ -146,12 +146,12 @@ pub(super) fn header(table: &Flow, otherwise: Bytes) -> Bytes {
     }
 }
 
-/// Size of a feedback packet where the scenario does not say it.
+/// Default size of a feedback packet.
 pub(super) fn feedback(table: &Flow, otherwise: Bytes) -> Bytes {
     if table.live.or(false) { LIVE_FEEDBACK } else { otherwise }
 }
 
-/// The table `emulation`, with what follows from the flows; `None` where it says nothing.
+/// The table `emulation`, with the defaults that depend on the flows; `None` if it is empty.
 pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Option<Emulation> {
     let written = file.emulation.given();
     let outside = || traffic.flows.iter().filter(|flow| is_outside(&flow.table));
@@ -169,7 +169,9 @@ pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes
         notes
             .wrong(
                 place,
-                format!("`{name}` is the end of a flow with `kernel`, `live` or `commands` and not real"),
+                format!(
+                    "`{name}` is an endpoint of a flow with `kernel`, `live` or `commands`, but not in `real`"
+                ),
             )
             .hint("add it to `real`, or leave `real` out");
     }

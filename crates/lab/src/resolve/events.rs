@@ -39,14 +39,17 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, traffic: &Traffic, notes
                 let missing = event.link.is_missing() && event.flow.is_missing();
                 if missing && event.route.is_missing() && event.node.is_missing() {
                     notes
-                        .wrong(event.place, "this event is about nothing")
-                        .hint("say `link`, `flow`, `route` or `node`");
+                        .wrong(event.place, "this event has no target")
+                        .hint("write `link`, `flow`, `route` or `node`");
                 }
                 Vec::new()
             }
             _ => {
                 notes
-                    .wrong(event.place, format!("this event is about {}", subjects.join(" and ")))
+                    .wrong(
+                        event.place,
+                        format!("this event has more than one target: {}", subjects.join(" and ")),
+                    )
                     .hint("write one event for each");
                 Vec::new()
             }
@@ -93,7 +96,7 @@ fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
     ];
     if event.rate.is_missing() && event.delay.is_missing() && event.loss.is_missing() && event.up.is_missing()
     {
-        notes.wrong(event.place, "this event changes nothing").hint("say `rate`, `delay`, `loss` or `up`");
+        notes.wrong(event.place, "this event changes nothing").hint("write `rate`, `delay`, `loss` or `up`");
     }
     each.into_iter().flatten().collect()
 }
@@ -215,25 +218,28 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Even
         notes
             .wrong(
                 name.place,
-                format!("`{}` is no controller, which alone can stop and start", shortened(name)),
+                format!(
+                    "`{}` is not a controller, and only a controller can stop and start",
+                    shortened(name)
+                ),
             )
-            .hint("say the `flow` that it is about, or name the node of the SDN controller");
+            .hint("name the `flow` as well, or name the node of the SDN controller");
         return Vec::new();
     }
     if action.value != Action::Reset {
         notes
             .wrong(action.place, format!("a node knows no action `{}`", action.word()))
-            .hint("say the `flow` that it is about, or write action = \"reset\"");
+            .hint("name the `flow` as well, or write action = \"reset\"");
         return Vec::new();
     }
     let Some((name, node)) = node else { return Vec::new() };
     if !icn.knows(Some(node)) && !ndn.knows(node) {
         let nodes = icn.nodes().chain(ndn.nodes().iter().copied());
         let known: Vec<&str> = nodes.map(|node| net.nodes[node.index()].as_str()).collect();
-        let nobody = "no flow is sent by name: write network = \"icn\" in one".to_owned();
+        let hint = "no flow is sent by name: write network = \"icn\" in one".to_owned();
         notes
             .wrong(name.place, format!("`{}` does not route by name", shortened(name)))
-            .maybe(suggestion(name, known.iter().copied()).or(Some(nobody)));
+            .maybe(suggestion(name, known.iter().copied()).or(Some(hint)));
         return Vec::new();
     }
     vec![change()]

@@ -34,7 +34,9 @@ pub(super) fn column(name: &str) -> Option<String> {
         _ => return None,
     };
     let word = word(row.name);
-    Some(format!("it is no series but the result {subject}.{word}, which every run has: leave it out here"))
+    Some(format!(
+        "it is not a series but the result {subject}.{word}, which every run has: leave it out here"
+    ))
 }
 
 /// Notes keys that no result has, and relations that are none.

@@ -123,7 +123,7 @@ impl Traffic {
         (self.nameless || !self.refused.is_empty()) && (own || !offerers(series).is_empty())
     }
 
-    /// Who offers a series that these flows do not, for people.
+    /// The schemes that offer a series that these flows do not, for messages.
     pub(super) fn offered_by(&self, series: &str) -> Option<String> {
         let schemes = offerers(series);
         // a scheme that is here and offers it nonetheless offers it in routers

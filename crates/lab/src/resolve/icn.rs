@@ -35,7 +35,7 @@ impl IcnNet {
         self.partial || self.nodes().any(|known| Some(known) == node)
     }
 
-    /// Whether source and members of a group can speak to name routers; noted where they cannot.
+    /// Whether source and members of a group can reach name routers. Notes an error if not.
     pub(super) fn reach(
         &self,
         table: &At<Flow>,
@@ -61,7 +61,10 @@ impl IcnNet {
             notes
                 .wrong(
                     at,
-                    format!("`{}` {what}, and can be no end of a flow that is sent by name", name(host)),
+                    format!(
+                        "`{}` {what}, and cannot be an endpoint of a flow that is sent by name",
+                        name(host)
+                    ),
                 )
                 .hint("take a host, or leave the node out of [icn]");
             return false;
@@ -172,9 +175,9 @@ fn routers(
     }
     if list.is_empty() && notes.count() == before && !net.partial && !table.routers.is_wrong() {
         let at = table.routers.given().map_or(place, |at| at.place);
-        notes
-            .wrong(at, "no node routes by name")
-            .hint("list some nodes under icn.routers; they can be no ends of flows that are sent by name");
+        notes.wrong(at, "no node routes by name").hint(
+            "list some nodes under icn.routers; they cannot be endpoints of flows that are sent by name",
+        );
     }
     list
 }
@@ -193,7 +196,7 @@ fn settings(table: &Icn, notes: &mut Notes) -> Icn {
     filled
 }
 
-/// The link of a resolver that nobody placed: wide enough not to matter.
+/// The default link of a resolver: fast enough to have no influence.
 const fn resolver_port(place: Place) -> NetPort {
     NetPort {
         trace: None,

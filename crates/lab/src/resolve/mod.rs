@@ -123,7 +123,7 @@ pub(crate) fn build(
     let metric = metric.map_or(Metric::Delay, |at| at.value.to_setting());
     let (routes, tables) = routes(file, net, notes);
     let mut paths = Paths::new(net, metric, &routes);
-    refuse_circles(file, net, &routes, &mut paths, notes);
+    refuse_routing_loops(file, net, &routes, &mut paths, notes);
 
     let setting = flows::Setting { net, icn: &icn, ndn: &ndn, sdn: &sdn, folder, seed, duration };
     let traffic = flows::build(file, &setting, &mut paths, notes);
@@ -196,30 +196,35 @@ fn routes(file: &File, net: &Net, notes: &mut Notes) -> (Vec<RouteSpec>, Vec<Rou
     (routes, tables)
 }
 
-/// Notes routes that send packets round in a circle.
-fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Paths<'_>, notes: &mut Notes) {
+/// Reports routing loops.
+fn refuse_routing_loops(
+    file: &File,
+    net: &Net,
+    routes: &[RouteSpec],
+    paths: &mut Paths<'_>,
+    notes: &mut Notes,
+) {
     let Some(list) = file.routing.given().and_then(|routing| routing.routes.given()) else { return };
-    let mut told = Vec::new();
+    let mut checked = Vec::new();
     for route in routes {
-        if told.contains(&route.to) {
+        if checked.contains(&route.to) {
             continue;
         }
-        told.push(route.to);
-        let Some(circle) = paths.circle(route.to) else { continue };
+        checked.push(route.to);
+        let Some(nodes) = paths.routing_loop(route.to) else { continue };
         let names: Vec<&str> =
-            circle.iter().chain(circle.first()).map(|node| net.nodes[node.index()].as_str()).collect();
+            nodes.iter().chain(nodes.first()).map(|node| net.nodes[node.index()].as_str()).collect();
         let target = &net.nodes[route.to.index()];
         let place = list
             .iter()
             .find(|written| {
                 let at = |field: &Field<String>| field.given().and_then(|at| net.node(at));
-                at(&written.to) == Some(route.to)
-                    && at(&written.at).is_some_and(|node| circle.contains(&node))
+                at(&written.to) == Some(route.to) && at(&written.at).is_some_and(|node| nodes.contains(&node))
             })
             .map_or(list.place, |written| written.place);
         notes
-            .wrong(place, format!("packets for `{target}` would go in a circle: {}", names.join(" → ")))
-            .hint("a route must lead nearer to its destination");
+            .wrong(place, format!("routing loop of packets for `{target}`: {}", names.join(" → ")))
+            .hint("each route must lead closer to its destination");
     }
 }
 

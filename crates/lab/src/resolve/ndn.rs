@@ -30,7 +30,7 @@ pub(super) struct NdnNet {
     pub(super) producers: Option<Vec<At<Producer>>>,
     /// Nodes with a forwarder, in ascending order.
     nodes: Vec<NodeId>,
-    /// What is served, in the order in which it is written.
+    /// The producers, in the order of the scenario.
     served: Vec<Served>,
     /// Defaults of consumers.
     pub(super) interest: Bytes,
@@ -91,15 +91,15 @@ impl NdnNet {
         }
     }
 
-    /// Who serves a prefix: the entry with the longest prefix that covers it; noted where there is none.
+    /// The producers of a prefix: the entry with the longest matching prefix. Notes an error if there is none.
     pub(super) fn server(&self, prefix: &At<Prefix>, notes: &mut Notes) -> Option<&Served> {
         let found = self.covering(&prefix.value);
         if found.is_none() && !self.partial {
             let known: BTreeSet<&str> = self.served.iter().map(|served| served.prefix.0.as_str()).collect();
-            let nobody = "write a table [[producers]] with prefix and node".to_owned();
+            let hint = "write a table [[producers]] with prefix and node".to_owned();
             notes
-                .wrong(prefix.place, format!("nobody serves `{}`", shortened(&prefix.0)))
-                .maybe(suggestion(&prefix.0, known).or(Some(nobody)));
+                .wrong(prefix.place, format!("no producer serves `{}`", shortened(&prefix.0)))
+                .maybe(suggestion(&prefix.0, known).or(Some(hint)));
         }
         found
     }
@@ -213,7 +213,7 @@ impl NdnNet {
         producers
     }
 
-    /// Whether a consumer can reach who serves its prefix; noted where it cannot.
+    /// Whether a consumer can reach a producer of its prefix. Notes an error if not.
     pub(super) fn reach(&self, table: &At<Flow>, from: NodeId, net: &Net, notes: &mut Notes) -> bool {
         let (Some(_), Some(prefix)) = (&self.table, table.prefix.given()) else { return true };
         let place = table.from.given().map_or(table.place, |at| at.place);
@@ -228,7 +228,7 @@ impl NdnNet {
         let serves = self.covering(&prefix.value).map(|served| served.prefix.0.clone());
         if !serves.is_some_and(|prefix| self.near.contains(&(part, prefix))) {
             notes
-                .wrong(place, format!("nobody who serves `{}` can be reached from `{name}`", prefix.0))
+                .wrong(place, format!("no producer of `{}` can be reached from `{name}`", prefix.0))
                 .hint("join them by links between nodes of ndn.nodes");
             return false;
         }
@@ -325,7 +325,7 @@ fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
     if data < payload {
         let place = producer.data.given().map_or(producer.place, |at| at.place);
         notes
-            .wrong(place, format!("Data of {data} have no room for a payload of {payload}"))
+            .wrong(place, format!("Data of {data} have no space for a payload of {payload}"))
             .hint("`data` is the size on the wire, name and signature included");
         return None;
     }
@@ -358,20 +358,20 @@ fn nodes(table: &Ndn, controller: Option<NodeId>, net: &Net, icn: &IcnNet, notes
         }
         let Some(node) = net.find_node(name, notes) else { continue };
         if Some(node) == controller {
-            notes
-                .wrong(name.place, format!("`{}` is the controller of [sdn]", shortened(name)))
-                .hint("it forwards nothing; leave it out here, or take another node there");
+            notes.wrong(name.place, format!("`{}` is the controller of [sdn]", shortened(name))).hint(
+                "a controller forwards no packets; leave it out here, or use another node as the controller",
+            );
         } else if !free(&node) {
             notes
                 .wrong(name.place, format!("`{}` is a node of [icn]", shortened(name)))
-                .hint("a node routes by name in one way only; leave it out here or there");
+                .hint("a node is a router of [ndn] or of [icn]; leave it out of one of them");
         }
         set.insert(node);
     }
     set.into_iter().collect()
 }
 
-/// A content store where the scenario does not say its policy; its size has no default.
+/// The default policy of a content store; its size has no default.
 const LRU: ndn::Store = ndn::Store { policy: ndn::Policy::Lru, size: 0 };
 
 /// Notes a store that has no `size` and needs one.
@@ -414,7 +414,7 @@ fn parts_in_forwarders(table: &Ndn, usual: &str, notes: &mut Notes) -> Ndn {
             if let Some(params) = table.link_params.given().filter(|params| !params.0.is_empty()) {
                 notes
                     .wrong(params.place, "`link_params` without a link part")
-                    .hint("say which under `link`, or leave them out");
+                    .hint("name the scheme under `link`, or leave the parameters out");
             }
             Field::Missing
         }

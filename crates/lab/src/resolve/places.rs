@@ -80,7 +80,7 @@ pub(super) fn ends(table: &Flow, net: &Net) -> BTreeSet<NodeId> {
     names.flat_map(|name| net.matching(name)).collect()
 }
 
-/// Notes what is wrong with the places of a flow that cannot be made for other reasons.
+/// Notes errors in the nodes of a flow that is refused for other reasons.
 pub(super) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes: &mut Notes) {
     if let Ok(senders) = senders(table, net, notes)
         && !(table.from.is_missing() && table.to.is_missing())
@@ -118,8 +118,11 @@ pub(super) fn nodes(
             *next_pair += 1;
             let Some((left, right)) = pair(n) else {
                 notes
-                    .wrong(table.place, format!("this flow needs a pair {n} of hosts, which there is not"))
-                    .hint("raise topology.pairs or leave it out, or say `from` and `to`");
+                    .wrong(
+                        table.place,
+                        format!("this flow needs pair {n} of the hosts, which does not exist"),
+                    )
+                    .hint("raise topology.pairs or leave it out, or write `from` and `to`");
                 return None;
             };
             (left, if consumes { Vec::new() } else { vec![plain(right)] })
@@ -142,7 +145,7 @@ pub(super) fn nodes(
         if !paths.joined(from, *receiver) {
             let (a, b) = (&net.nodes[from.index()], &net.nodes[receiver.index()]);
             let place = table.to.given().map_or(table.place, |at| at.place);
-            notes.wrong(place, format!("there is no way from `{a}` to `{b}`")).hint("join them by links");
+            notes.wrong(place, format!("there is no path from `{a}` to `{b}`")).hint("join them by links");
             return None;
         }
     }

@@ -244,7 +244,7 @@ fn join(
     }
 }
 
-/// A link of a controller that nobody placed: wide enough not to matter, unless the scenario says otherwise.
+/// The default link of a controller: fast enough to have no influence.
 fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
     let buffer = link.buffer.or(Buffer::Packets(1000));
     if let (Some(at), Buffer::Bdp(_)) = (link.buffer.given(), buffer) {

@@ -135,7 +135,7 @@ fn hint(own: &str, stack: &Stack) -> String {
         return format!("write scheme = \"{own}\" for the scheme of the catalogue");
     }
     match stack.own {
-        [only] => format!("its own is {only}"),
-        own => format!("its own are {}; write `scheme` for one of the catalogue", own.join(" and ")),
+        [only] => format!("the stack has {only}"),
+        own => format!("the stack has {}; write `scheme` for one of Thalweg's", own.join(" and ")),
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn model<'a>(
         && !multicast.value
     {
         notes
-            .wrong(multicast.place, "what is sent by name is sent to a group")
+            .wrong(multicast.place, "a flow that is sent by name is always sent to a group")
             .hint("leave `multicast` out, or write network = \"ip\"");
     }
     let (start, stop) = (table.start.given(), table.stop.given());
@@ -211,7 +211,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     }
     if emulation::commands_alone(table) {
         refuse(table, &PARTS, "`commands` without a `scheme`", notes);
-        // they send what they send; nobody takes their place in a simulation
+        // a simulation does not replace commands
         let keys = Flow { packet: table.packet.clone().filled(Bytes::new(1500)), ..Flow::default() };
         return Some(Machine::new(Transport::Datagram, keys));
     }
@@ -331,7 +331,7 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
         notes
             .wrong(
                 place.unwrap_or(tcp.place),
-                format!("a packet of {packet} has no room behind a header of {header}"),
+                format!("a packet of {packet} has no space after a header of {header}"),
             )
             .hint("`packet` is the size on the wire, header included");
         return None;
@@ -372,7 +372,7 @@ fn over_stream(
 ) -> Option<(Flow, Option<(String, Trace)>)> {
     let before = notes.count();
     let video = table.source.given().map(|source| video::video(source, folder, notes));
-    // what is wrong with the video has been told
+    // errors of the video have been noted
     let has_types = match &video {
         Some(Some((_, Some((_, trace))))) => !trace.types.is_empty(),
         Some(Some((source, None))) => !source.pattern.is_missing(),

@@ -29,7 +29,7 @@ pub(super) fn video(
     let of = format!("kind = \"{}\"", kind.value.word());
     if matches!(kind.value, SourceWord::Poisson | SourceWord::OnOff) {
         notes
-            .wrong(kind.place, format!("a source of {of} has no frames, and goes without a scheme"))
+            .wrong(kind.place, format!("a source of {of} has no frames, and cannot have a scheme"))
             .hint("leave `scheme` out, or take kind = \"constant\", \"frames\" or \"trace\"");
         return None;
     }
@@ -123,7 +123,7 @@ pub(super) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool,
                 .hint(format!("it belongs to kind = {}", words.join(" or ")));
         } else if *of_scheme && !has_scheme {
             notes
-                .wrong(place, format!("`{key}` goes with the frames of a scheme that is a stream"))
+                .wrong(place, format!("`{key}` needs frames, and a scheme that is a stream"))
                 .hint("add scheme = \"tfrc\", or leave the key out");
         }
     }
@@ -231,8 +231,8 @@ pub(super) fn player(
         && !has_types
     {
         notes
-            .wrong(word.place, "these frames have no types, and none depends on another")
-            .hint("take kind = \"frames\", or a list that tells the type of each frame: I, P or B");
+            .wrong(word.place, "these frames have no types, so that none depends on another")
+            .hint("take kind = \"frames\", or a list with the type of each frame: I, P or B");
         return None;
     }
     modes(player, scheme, notes)
@@ -253,7 +253,7 @@ fn modes(player: Player, scheme: &str, notes: &mut Notes) -> Option<Player> {
     };
     let [_, _] = &modes.value[..] else {
         notes
-            .wrong(modes.place, format!("{} modes, where there are two", modes.value.len()))
+            .wrong(modes.place, format!("{} modes instead of two", modes.value.len()))
             .hint("write the mode while the buffer fills and the one when it is full");
         return None;
     };

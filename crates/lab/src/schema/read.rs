@@ -13,13 +13,13 @@ use crate::schema::tree::{Node, Value};
 
 /// A type that stands in a scenario.
 pub(crate) trait Read: Sized {
-    /// What it is, with its article, for messages.
+    /// The description with its article, for messages.
     fn what() -> String;
 
     /// A text that would do, as TOML.
     fn example() -> String;
 
-    /// Reads it; notes what is wrong.
+    /// Reads it, and notes errors.
     fn read(node: &Node, notes: &mut Notes) -> Option<Self>;
 
     /// As it is written, in the text that [`Read::read`] takes for the same value.

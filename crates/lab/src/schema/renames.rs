@@ -84,7 +84,7 @@ pub(crate) fn renamed<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     known.into_iter().find(|new| RENAMED.contains(&(word, *new)))
 }
 
-/// The message and the hint about a word that is none of `known`: its present name, or `message` and what may be meant.
+/// The message and the hint for a word that is not in `known`: its new name, or `message` and a suggestion.
 pub(crate) fn unknown<'a>(
     word: &str,
     message: String,

@@ -20,7 +20,7 @@ enum Origin {
     Changed(Arc<Source>, Vec<Change>),
 }
 
-/// A change of a scenario, as its text is told.
+/// A change of a scenario's text.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     Put(Vec<Step>, toml::Value),
@@ -53,7 +53,7 @@ impl Source {
         matches!(self.origin, Origin::Given)
     }
 
-    /// The text. What a change leaves alone stays as it is written, with its comments.
+    /// The text. Unchanged parts keep their form and comments.
     pub(crate) fn text(&self) -> &Arc<str> {
         self.text.get_or_init(|| match &self.origin {
             Origin::Given => unreachable!("a given text is there"),

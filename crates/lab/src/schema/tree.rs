@@ -78,7 +78,7 @@ pub(crate) enum Step {
     Entry(usize),
 }
 
-/// What is wrong with a key: a message and a hint.
+/// An error in a key: a message and a hint.
 pub(crate) type Refusal = (String, Option<String>);
 
 /// In the place of an entry's name: each entry of the list.
@@ -295,7 +295,7 @@ impl Search<'_> {
         (format!("`{}` names a whole table", self.key), Some("name a value in it".to_owned()))
     }
 
-    /// Goes one step, searches there, and comes back.
+    /// Searches below one step of the path.
     fn at(
         &mut self,
         step: Step,
@@ -307,7 +307,7 @@ impl Search<'_> {
         done
     }
 
-    /// What was walked is what the key means.
+    /// Adds the present path to the results.
     fn end(&mut self) -> Result<(), Refusal> {
         self.found.push(self.walked.clone());
         Ok(())

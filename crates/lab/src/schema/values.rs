@@ -394,7 +394,7 @@ impl Read for Expect {
         for Entry { key, place, node: item } in table.iter() {
             if item.table().is_some() {
                 notes
-                    .wrong(*place, format!("`{}` is half a key", shortened(key)))
+                    .wrong(*place, format!("`{}` is the first part of a key only", shortened(key)))
                     .hint("put the whole dotted key in quotes: \"link.bottleneck.utilisation\" = \">= 0.9\"");
                 continue;
             }
@@ -449,7 +449,7 @@ impl Read for Sweep {
                     notes.wrong(item.place, "a sweep over no values").hint("list at least one");
                 }
                 Value::Table(_) => {
-                    notes.wrong(*place, format!("`{}` is half a key", shortened(key))).hint(
+                    notes.wrong(*place, format!("`{}` is the first part of a key only", shortened(key))).hint(
                         "put the whole dotted key in quotes: \"topology.bottleneck.buffer\" = [\"1 bdp\"]",
                     );
                 }

@@ -43,7 +43,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
         Field::Wrong | Field::Missing => false,
     };
 
-    let circle = like_in_circles(links, notes);
+    let cycle = report_cycles(links, notes);
     let mut names = BTreeSet::new();
     for link in links.iter() {
         let name = link.name.required("name", "a link", link.place, notes);
@@ -54,14 +54,14 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
             }
         }
         let ends = link.ends.required("ends", "a link", link.place, notes);
-        let values = if circle { Link::default() } else { completed(link, links) };
+        let values = if cycle { Link::default() } else { completed(link, links) };
         let stand_in = Defaults {
             rate: Some(Rate::from_mbps(10)),
             delay: Some(Duration::from_millis(10)),
             ..Defaults::default()
         };
         // an invalid `like` has its own message, so missing values are not reported too
-        let defaults = if circle
+        let defaults = if cycle
             || !link.like.is_missing() && link.like.given().is_none_or(|like| named(like, links).is_none())
         {
             stand_in
@@ -140,7 +140,7 @@ fn named<'a>(name: &str, all: &'a [At<Link>]) -> Option<&'a At<Link>> {
 }
 
 /// Reports links whose `like` names no link or forms a cycle. Returns whether there is a cycle.
-fn like_in_circles(links: &[At<Link>], notes: &mut Notes) -> bool {
+fn report_cycles(links: &[At<Link>], notes: &mut Notes) -> bool {
     let known: Vec<&str> = links.iter().filter_map(|link| Some(link.name.given()?.value.as_str())).collect();
     let likes: BTreeMap<&str, &At<String>> = links
         .iter()
@@ -148,7 +148,7 @@ fn like_in_circles(links: &[At<Link>], notes: &mut Notes) -> bool {
         .filter_map(|link| Some((link.name.given()?.value.as_str(), link.like.given()?)))
         .collect();
     let mut found = false;
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for link in links {
         let Some(like) = link.like.given() else { continue };
         if !known.contains(&like.value.as_str()) {
@@ -163,14 +163,14 @@ fn like_in_circles(links: &[At<Link>], notes: &mut Notes) -> bool {
         while let Some(step) = next {
             if let Some(at) = walk.iter().position(|seen| *seen == step) {
                 found = true;
-                let circle = &walk[at..];
-                if circle.iter().all(|name| told.insert(*name)) {
+                let cycle = &walk[at..];
+                if cycle.iter().all(|name| reported.insert(*name)) {
                     notes
                         .wrong(
                             like.place,
-                            format!("links are like each other in a circle: {} → {step}", circle.join(" → ")),
+                            format!("`like` forms a cycle of links: {} → {step}", cycle.join(" → ")),
                         )
-                        .hint("one of them must say its values itself");
+                        .hint("write the values in one of them");
                 }
                 break;
             }

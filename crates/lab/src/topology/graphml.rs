@@ -109,7 +109,7 @@ fn graph(text: &str) -> Result<Graph, String> {
         nodes.push(GraphNode { name: unique(&label, &mut taken), place });
     }
     if nodes.is_empty() || nodes.len() > 100_000 {
-        return Err(format!("it has {} nodes; 1 to 100000 will do", nodes.len()));
+        return Err(format!("it has {} nodes; 1 to 100000 are possible", nodes.len()));
     }
     let mut edges = Vec::new();
     let directed = graph.attribute("edgedefault") == Some("directed");
@@ -117,7 +117,7 @@ fn graph(text: &str) -> Result<Graph, String> {
     for edge in graph.children().filter(|node| node.tag_name().name() == "edge") {
         let end = |name: &str| {
             let id = edge.attribute(name).ok_or(format!("an edge has no {name}"))?;
-            ids.get(id).copied().ok_or(format!("an edge names the node `{id}`, which there is not"))
+            ids.get(id).copied().ok_or(format!("an edge names the node `{id}`, which does not exist"))
         };
         let (source, target) = (end("source")?, end("target")?);
         // two directions of a directed graph are one link
@@ -129,7 +129,7 @@ fn graph(text: &str) -> Result<Graph, String> {
         edges.push((source, target, rate.filter(|bps| *bps >= 1.0 && *bps <= 1e13)));
     }
     if edges.len() > 200_000 {
-        return Err(format!("it has {} links; at most 200000 will do", edges.len()));
+        return Err(format!("it has {} links; at most 200000 are possible", edges.len()));
     }
     Ok(Graph { nodes, edges })
 }

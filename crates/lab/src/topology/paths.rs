@@ -123,8 +123,8 @@ impl<'a> Paths<'a> {
         if port.is_multiple_of(2) { ends.1.index() } else { ends.0.index() }
     }
 
-    /// Nodes on a loop of the routes to `to`, in its order; `None` if there is no loop.
-    pub(crate) fn circle(&mut self, to: NodeId) -> Option<Vec<NodeId>> {
+    /// The nodes of a routing loop of packets to `to`, in its order; `None` if there is none.
+    pub(crate) fn routing_loop(&mut self, to: NodeId) -> Option<Vec<NodeId>> {
         let n = self.out.len();
         let ports = self.towards(to.index()).to_vec();
         let mut seen = vec![usize::MAX; n];

@@ -134,7 +134,7 @@ impl Whole<'_> {
             let name = shortened(name_of(table).unwrap_or_default());
             notes
                 .warn(commands.place, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
-                .hint("run it by `thalweg emulate`, or write `scheme` or `source` for what takes their place in a simulation");
+                .hint("run it by `thalweg emulate`, or write `scheme` or `source` to replace them in a simulation");
         }
         if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.given()) {
             let by_time = config.sack && config.loss_detection == LossDetection::Time;
@@ -180,9 +180,9 @@ impl Whole<'_> {
             ];
             for (key, place, asked) in of_a_controller {
                 if let Some(place) = place.filter(|_| asked) {
-                    notes
-                        .warn(place, format!("`{key}` has no effect on a consumer with a `source`"))
-                        .hint("a source asks at its rate, whatever comes back; leave the key out");
+                    notes.warn(place, format!("`{key}` has no effect on a consumer with a `source`")).hint(
+                        "a source requests at a fixed rate, whether Data arrive or not; leave the key out",
+                    );
                 }
             }
         }
@@ -349,7 +349,9 @@ impl Whole<'_> {
                             above.value
                         ),
                     )
-                    .hint("packets are marked where so many wait already; take less than the buffer");
+                    .hint(
+                        "packets are marked when this number waits; write a number below that of the buffer",
+                    );
             }
         }
         if let Some(weights) = link.classes.given()
@@ -409,7 +411,7 @@ impl Whole<'_> {
                 notes
                     .warn(
                         name.place,
-                        format!("the clock of `{}` has no effect: nobody reads it", shortened(name)),
+                        format!("the clock of `{}` has no effect: no endpoint reads it", shortened(name)),
                     )
                     .hint("name an end of a flow, or a node that routes by name");
             }
