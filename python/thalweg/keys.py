@@ -28,7 +28,7 @@ FINGERPRINT = re.compile(r"sha256:(?:[0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}")
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """How the ends of a transfer know each other: by a key that both have, or by the fingerprints of their certificates.
+    """How the ends of a transfer authenticate each other: by a key that both have, or by fingerprints of their certificates.
 
     For other hosts than this one, a key, a peer or `insecure` is required.
     """
@@ -38,17 +38,17 @@ class Security:
     key_env: str | None = None
     """An environment variable with the key; `THALWEG_KEY` is read if nothing else is given."""
     identity: str | Path | None = None
-    """The private key of this end (Ed25519, PKCS #8, PEM), which is made with mode 0600 if there is no such file. Without
-    one, this end shows a certificate that is used once."""
+    """The private key of this end (Ed25519, PKCS #8, PEM), which is created with mode 0600 if there is no such file. Without
+    one, this end presents a certificate that is used once."""
     peers: Sequence[str] = ()
     """Fingerprints of the other end, `sha256:…`: one of them must be that of its certificate."""
     insecure: bool = False
-    """Accept anybody at the other end."""
+    """Accept any other end, without authentication."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreed:
-    """How an end knows the other, as the core takes it."""
+    """The credentials of an end, as the core needs them."""
 
     key: list[int] | None
     identity: str | None
@@ -66,7 +66,7 @@ class Agreed:
 def agreed(
     places: dict[str, Any], security: Security, *, group: str | None = None, interface: str | None = None
 ) -> Agreed:
-    """What an end shows, and whom it accepts.
+    """The credentials of an end, and the peers that it accepts.
 
     Loopback addresses and `Security.insecure` need no key and no peer. Otherwise one is required: raises `TransferError` if
     there is none, if settings exclude each other, or if one is invalid.
@@ -75,10 +75,10 @@ def agreed(
     key = _key_of(security)
     if key is not None:
         return Agreed(key=key, identity=None, peers=[], mode="key", says="both ends have the same key")
-    says = "anybody can be the other end"
+    says = "the other end is not authenticated"
     if not security.peers and not security.insecure:
         _require_loopback(places, security, group, interface)
-        says = "anybody on this computer can be the other end"
+        says = "the other end is not authenticated, and is on this computer"
     identity, own = None, ""
     if security.identity is not None:
         identity = str(security.identity)
@@ -92,7 +92,7 @@ def agreed(
 
 
 def fingerprint(path: str | Path) -> str:
-    """The fingerprint of the identity in a file, `sha256:…`. A file that does not exist is made. Raises `TransferError`."""
+    """The fingerprint of the identity in a file, `sha256:…`. A missing file is created. Raises `TransferError`."""
     try:
         return _native.identity(str(path), secrets.token_bytes(32))
     except OSError as error:
@@ -114,9 +114,7 @@ def _check(security: Security) -> None:
     if security.identity is not None and {"--key", "--key-env"} & set(given):
         given.append("--identity")
     if len(given) > 1:
-        raise TransferError(
-            f"{' and '.join(given)} exclude each other", "one of them says how the other side is known"
-        )
+        raise TransferError(f"{' and '.join(given)} exclude each other", "use one of them")
     for peer in security.peers:
         if FINGERPRINT.fullmatch(peer) is None:
             raise TransferError(
@@ -148,13 +146,13 @@ def _require_loopback(
     here = "; `--bind 127.0.0.1` listens to this computer only" if listens else ""
     if security.identity is not None:
         raise TransferError(
-            f"{doing} with `--identity` needs `--peer`: the fingerprint of the other side, by which it is known",
-            f"`thalweg identity FILE` prints it there{here}; `--insecure` accepts anybody",
+            f"{doing} with `--identity` needs `--peer`: the fingerprint of the other side",
+            f"`thalweg identity FILE` prints it at the other side{here}; `--insecure` accepts any side",
         )
     raise TransferError(
-        f"{doing} needs a key: without one, who sees the packets can take the other side's place",
-        f"{MAKE}; copy it to the other side and give `--key secret` at both, or pin certificates with `--identity` and "
-        f"`--peer`{here}; `--insecure` goes without",
+        f"{doing} needs a key: without one, an attacker on the path could impersonate the other side",
+        f"{MAKE}; copy it to the other side and add `--key secret` at both, or pin certificates with `--identity` and "
+        f"`--peer`{here}; `--insecure` works without authentication",
     )
 
 
@@ -167,7 +165,7 @@ def key_of(path: str | Path | None) -> list[int] | None:
     if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
         raise TransferError(
             f"{path}: a key file has {SHORTEST_KEY} to {LONGEST_KEY} bytes",
-            "`head -c 32 /dev/urandom > key` makes one",
+            "`head -c 32 /dev/urandom > key` creates one",
         )
     return list(key)
 

@@ -126,7 +126,7 @@ def find(name: str) -> Study:
             return study
     there = names()
     raise KeyError(
-        f"no paper called {name!r}; there are: {', '.join(there)}"
+        f"no paper is called {name!r}; the names are {', '.join(there)}"
         if there
         else f"no papers are installed; {INSTALL}"
     )

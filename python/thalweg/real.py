@@ -42,7 +42,7 @@ def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
     if lacking := [name for name in wanted if not _kernel_has(name)]:
         raise EmulationError(
             f"the kernel of this host has no congestion control {', '.join(f'`{name}`' for name in lacking)}",
-            f"it has {', '.join(_available())}; load the module (`modprobe tcp_{lacking[0]}`), or take another scheme",
+            f"it has {', '.join(_available())}; load the module (`modprobe tcp_{lacking[0]}`), or use another scheme",
         )
     changed = (
         scenario.with_({f"flows.{flow['name']}.kernel": flow["scheme"] for flow in mapped})
@@ -73,9 +73,9 @@ def advice(scenario: Scenario) -> str:
         if flow.get("network", "ip") == "ip":
             return (
                 f'write commands = {{ sender = "…", receiver = "…" }} in the flow `{flow["name"]}`: '
-                "programs then make its traffic"
+                "programs then generate its traffic"
             )
-    return 'add a flow by address with kernel = "cubic"; named data cannot be emulated with real ends'
+    return 'add a flow by address with kernel = "cubic"; named data cannot be emulated with real endpoints'
 
 
 def _can_be_mapped(flow: Keys) -> bool:

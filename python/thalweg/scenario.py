@@ -294,13 +294,13 @@ class Plan:
         """See `Scenario.emulate`. `capture` and `qlog` as in `run`.
 
         The loop does not sleep when something is due within `spin_us`, and polls at most once per `poll_interval_us`; with
-        `urgent` the system prefers it to ordinary processes. Commands write what they have to say to `out/commands`.
+        `urgent` the system prefers it to ordinary processes. The output of commands is written to `out/commands`.
         """
         from .real import advice
         from .result import begin
 
         if not self.has_real_ends:
-            raise EmulationError("no flow of this scenario has a real end", advice(self.scenario))
+            raise EmulationError("no flow of this scenario has a real endpoint", advice(self.scenario))
         folder = None if out is None else begin(self, out)
         files = self._files(folder, capture, qlog, emulated=True)
 
@@ -326,7 +326,7 @@ class Plan:
     ) -> _native.Files:
         """The arguments for the core; `KeyError` for an unknown link, or a flow without a controller of this library."""
         if folder is None and (capture or qlog):
-            raise ValueError("a capture or a qlog file needs a folder: say `out`")
+            raise ValueError("a capture or a qlog file needs a folder: set `out`")
         links = {link["name"] for link in self.layout["links"]} if capture else set()
         flows = set(self.controlled(emulated=emulated)) if qlog else set()
         for name in [

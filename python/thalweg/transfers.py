@@ -24,15 +24,15 @@ PACKET_BYTES = 1428
 """Size of a data packet with all headers, which every Ethernet carries."""
 
 MEDIA_PACKET_BYTES = 1472
-"""The same for a datagram of seven packets of MPEG-TS (1316 bytes), which is a piece of its own then."""
+"""The same for a datagram of seven packets of MPEG-TS (1316 bytes), which is then one piece."""
 
 OTHER_KEY = ("is not the expected one", "does not accept this one")
-"""Parts of the reasons for which ends do not know each other: of a caller, of a listener."""
+"""Parts of the messages of failed authentication: at a client, and at a server."""
 
 KNOWN = "both sides need the same `--key`, or each the fingerprint of the other as `--peer`"
 
 INTERFACES = (
-    "`--interface` at both ends says by which network interface; on one computer it is 127.0.0.1. Between networks, "
+    "`--interface` at both ends selects the network interface; on one computer it is 127.0.0.1. Between networks, "
     "switches with IGMP or MLD snooping and routers have to forward the group"
 )
 """The hint if no data arrive from a group."""
@@ -163,7 +163,7 @@ def send(
     if group is not None:
         address, interface, kind = _group(group.address, interface)
         if family not in (0, kind):
-            raise TransferError(f"{address}: a group of the other kind of address than was asked for")
+            raise TransferError(f"{address}: the group and `-4` or `-6` have different versions of IP")
         family = kind
     datagrams = datagrams_of(path)
     if datagrams is not None and deadline is None:
@@ -206,7 +206,7 @@ def _ends(
     group: str | None = None,
     interface: str | None = None,
 ) -> tuple[dict[str, Any], Agreed]:
-    """The network settings of an end for the core, and how it knows the other end."""
+    """The network settings of an end for the core, and its credentials."""
     _check_patience(network.patience_s)
     places = _place(place, family, network.bind)
     known = agreed(places, security, group=group, interface=interface)
@@ -250,7 +250,7 @@ def receive(
     datagrams = datagrams_of(into)
     if into is not None and datagrams is None:
         if Path(into).exists() and not Path(into).is_dir():
-            raise TransferError(f"{into}: not a folder", "the name of the file in it is said by `--name`")
+            raise TransferError(f"{into}: not a folder", "`--name` sets the name of the file in a folder")
         try:
             Path(into).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -289,24 +289,24 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
             gone = result["dropped"] + result["late"]
             said = [f"{gone} pieces were too late"] if gone else []
             if result["missed"]:
-                said.append(f"{result['missed']} pieces had been sent before this receiver was there")
+                said.append(f"{result['missed']} pieces had been sent before this receiver connected")
             return f"not whole: {' and '.join(said)}"
         case "stopped":
             return f"{not_whole}: it was stopped"
         case "unanswered":
-            return f"{not_whole}: no {other} {'answered' if result['called'] else 'called'}"
+            return f"{not_whole}: no {other} {'answered' if result['called'] else 'connected'}"
         case "silent":
-            return f"{not_whole}: the {other} was not heard any more"
+            return f"{not_whole}: the {other} stopped answering"
         case "quiet" if sending:
-            return f"{not_whole}: the receiver is there, but took no data for too long"
+            return f"{not_whole}: the receiver answered, but accepted no data for too long"
         case "quiet":
-            return f"{not_whole}: the sender is there, but sent no data for too long"
+            return f"{not_whole}: the sender answered, but sent no data for too long"
         case "refused" | "failed" if _is_stranger(result["why"]):
             return f"{not_whole}: the {other} seems to have another key or identity, or none"
         case "refused":
-            return f"{not_whole}: the {other} refused, since {result['why']}"
+            return f"{not_whole}: the {other} refused: {result['why']}"
         case "closed":
-            return f"{not_whole}: the {other} ended it, since {result['why']}"
+            return f"{not_whole}: the {other} closed the session: {result['why']}"
         case _:
             return f"{not_whole}: {result['why']}"
 
@@ -322,23 +322,23 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
         # with fingerprints, the reason names those that were expected and found
         return f"{why}; {KNOWN}" if result["security"] == "pinned" else KNOWN
     if not stats.get("sessions") and stats.get("refused", {}).get("forged"):
-        return f"somebody called who is not accepted here: {KNOWN}"
-    if result["end"] == "quiet" or "no data came for too long" in why:
-        idle = "a program that writes or takes nothing for longer needs `--key` or `--peer` at both ends"
-        return f"`--patience` says for how long; {idle}"
+        return f"a connection attempt was rejected: {KNOWN}"
+    if result["end"] == "quiet" or "no data arrived for too long" in why:
+        idle = "a program that pauses for longer needs `--key` or `--peer` at both ends"
+        return f"`--patience` sets this time; {idle}"
     if "is there already" in why:
-        return "`--overwrite` at the receiver replaces it, `--name` gives what comes another name"
-    if "somebody else is being served" in why:
-        return "one at a time; if that was this side before it was killed, it can go on three seconds later"
+        return "`--overwrite` at the receiver replaces it, `--name` sets another name"
+    if "another client is being served" in why:
+        return "one at a time; if this was the other side of an interrupted transfer, repeat the command three seconds later"
     if "does the network carry it" in why or "cannot be joined" in why:
         return INTERFACES
     if "No space left" in why:
-        return "make room at the receiver and begin again: a file goes on where it was"
+        return "free space at the receiver and repeat the command: the transfer of a file resumes"
     if result["end"] == "unanswered" and result["called"]:
         there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
         return (
-            f"`{there}` has to run there, with the same `--key` where there is one and the same version of Thalweg, "
-            "and UDP has to get through"
+            f"run `{there}` at the other side, with the same `--key` if it has one and the same version of Thalweg; "
+            "firewalls must let UDP pass"
         )
     return None
 
@@ -361,7 +361,7 @@ def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
     if not port.isdigit() or not 0 < int(port) < 65536:
         raise TransferError(
             f"{place.lstrip(':')}: no port from 1 to 65535",
-            "HOST:PORT calls, `thalweg recv PORT` and `thalweg send FILE :PORT` listen",
+            "HOST:PORT connects, `thalweg recv PORT` and `thalweg send FILE :PORT` listen",
         )
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]

@@ -646,9 +646,9 @@ def test_ctrl_c_keeps_what_there_is(small: Path) -> None:
         assert run.stderr is not None
         assert "real time" in run.stderr.readline()  # it is well under way
         run.send_signal(signal.SIGINT)
-        shown, complaints = run.communicate(timeout=60)
-    assert run.returncode == 130, complaints
-    assert "Traceback" not in complaints
+        shown, errors = run.communicate(timeout=60)
+    assert run.returncode == 130, errors
+    assert "Traceback" not in errors
     assert "interrupted" in shown
     assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
     assert (out / "flows.parquet").is_file()

@@ -1,4 +1,4 @@
-"""Equal plans and seeds give equal runs, whoever runs them, and what is elsewhere changes nothing here."""
+"""Equal plans and seeds give equal runs on any host, and independently of other state."""
 
 import json
 import subprocess

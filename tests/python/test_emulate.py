@@ -183,9 +183,9 @@ def test_a_scenario_without_a_real_end_is_refused_with_what_to_write(
     path = written(tmp_path, text)
     assert call(["emulate", str(path), "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
-    assert "no flow of this scenario has a real end" in error
+    assert "no flow of this scenario has a real endpoint" in error
     assert all(word in error for word in advice), error
-    with pytest.raises(tw.EmulationError, match="real end") as refused:
+    with pytest.raises(tw.EmulationError, match="real endpoint") as refused:
         tw.load(path).emulate()
     assert refused.value.hint is not None
     assert not (tmp_path / "out").exists()
@@ -326,7 +326,7 @@ def test_a_capture_of_a_simulation_is_read_by_others(
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order"
     )
     retransmits = result["flow.file.retransmits"]
-    # what was lost before the link and is retransmitted last looks new to whoever sees the link only
+    # what was lost before the link and is retransmitted last looks new to an observer of the link only
     assert retransmits is not None
     assert 0 < again <= retransmits
     sent = result.links.filter(result.links["link"] == "bottleneck")["sent_packets"].sum()

@@ -209,8 +209,8 @@ def test_ctrl_c_leaves_an_earlier_run_alone(small: Path, there: Path) -> None:
         assert run.stderr is not None
         assert "real time" in run.stderr.readline()
         run.send_signal(signal.SIGINT)
-        shown, complaints = run.communicate(timeout=60)
-    assert run.returncode == 130, complaints
+        shown, errors = run.communicate(timeout=60)
+    assert run.returncode == 130, errors
     assert "seed=3.part" in shown
     assert files(folder) == before
     assert tw.Result.load(there / "out" / "small" / "seed=3.part").record["status"] == "interrupted"

@@ -93,7 +93,7 @@ class Slow:
         assert self.looked_at.wait(60)
         os.kill(os.getpid(), self.asked)
         assert self.stopped.wait(60)
-        # whoever takes this thread for dead goes on meanwhile
+        # a process that regards this thread as dead continues meanwhile
         threading.Event().wait(0.2)
         return json.dumps({"routes": 7})
 

@@ -265,8 +265,8 @@ class Reader:
                 demand(
                     ended or terminal.code == expected, f"{why}: ended with {terminal.code}\n{terminal.text}"
                 )
-                complaints = faults(terminal.text)
-                demand(not complaints, "\n".join([f"{why}:", *complaints, terminal.text]))
+                errors = faults(terminal.text)
+                demand(not errors, "\n".join([f"{why}:", *errors, terminal.text]))
         missing = [path for path in made if not path.exists()]
         demand(not missing, f"{block.place}: {missing} did not come")
         print(f"{block.place}: {time.monotonic() - began:.1f} s")

@@ -163,7 +163,7 @@ def test_mistakes_are_said_in_plain_words(tmp_path: Path, capsys: pytest.Capture
     assert not Path(out).exists()
 
 
-def test_a_law_that_is_none_of_consumers_is_refused(tmp_path: Path) -> None:
+def test_a_scheme_that_is_not_for_consumers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "nfd.sock"
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listening.bind(str(path))

@@ -112,7 +112,7 @@ def test_nobody_there_is_said(file: Path) -> None:
 @pytest.mark.parametrize("words", [(), ("--bind", "127.0.0.1")])
 def test_who_listens_with_patience_does_not_wait_for_ever(words: tuple[str, ...], into: Path) -> None:
     got = end(start("recv", port(), "--into", into, "--patience", 0.5, *words, "--json"))
-    assert (got["code"], got["end"], got["said"]) == (1, "unanswered", "nothing came: no sender called")
+    assert (got["code"], got["end"], got["said"]) == (1, "unanswered", "nothing came: no sender connected")
     assert list(into.iterdir()) == []
 
 
@@ -162,7 +162,7 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         ((*GROUP, "[ff12::7%none7]:9001"), "none7: there is no such interface"),
         ((*GROUP, "[ff15::7]"), "no port from 1 to 65535"),
         ((*GROUP, "[ff15::7]:9001", "--interface", "none7"), "none7: there is no such interface"),
-        ((*GROUP, "239.1.2.3:9001", "-6"), "a group of the other kind of address"),
+        ((*GROUP, "239.1.2.3:9001", "-6"), "different versions of IP"),
         ((*GROUP, "192.0.2.1:9001"), "the address of no group"),
         (("recv", "9", "--into", __file__), "not a folder"),
         (("recv", "9", "--name", "../x"), "not the name of a file"),

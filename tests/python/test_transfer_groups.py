@@ -116,8 +116,9 @@ def test_a_group_that_carries_nothing_is_said_within_seconds(file: Path, tmp_pat
         pytest.skip("the right to make network namespaces is missing")
     assert process.returncode == 0, process.stderr.decode()
     none, sent, got = ((tmp_path / name).read_text() for name in ("none", "sent", "got"))
-    assert "no way leads to this group" in none
+    assert "no route leads to this group" in none
     assert "--interface" in none
     for said in (sent, got):
-        assert "by the group for three seconds: does the network carry it?" in said
+        assert "of the group" in said
+        assert "for three seconds: does the network carry it?" in said
         assert "`--interface`" in said

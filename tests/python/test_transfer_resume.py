@@ -141,7 +141,7 @@ def test_a_stream_into_a_pipe_that_is_gone_cannot_go_on_and_both_sides_say_so(
     assert (sent["code"], again.returncode) == (1, 1)
     assert out == b""
     assert "the beginning of the stream was gone, " in sent["said"]
-    assert "the sender ended it, since the beginning of the stream is gone" in err.decode()
+    assert "the sender closed the session: the beginning of the stream is gone" in err.decode()
 
 
 def test_a_live_stream_is_joined_where_it_is_and_what_is_missed_is_said(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_live_stream_is_joined_where_it_is_and_what_is_missed_is_said(tmp_path
     missed = 600 - len(out) // len(lines[0])
     assert 200 <= missed < 600
     assert out == b"".join(lines[missed:])
-    assert f"not whole: {missed} pieces had been sent before this receiver was there" in err.decode()
+    assert f"not whole: {missed} pieces had been sent before this receiver connected" in err.decode()
     assert json.loads(sent)["dropped"] == 0
 
 

@@ -85,7 +85,7 @@ def test_datagrams_of_an_encoder_reach_a_player_as_they_were_sent(tmp_path: Path
                 return False
             return True
 
-        # the first one until somebody listens: two in a row that are not refused
+        # the first one until a program listens: two in a row that are not refused
         until(lambda: encode(sent[0]) and not time.sleep(0.1) and encode(sent[0]))
         player.settimeout(0.005)
         for datagram in sent[1:]:

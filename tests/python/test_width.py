@@ -145,9 +145,9 @@ def printed(commands: dict[str, Any], folder: Path, width: int) -> dict[str, str
                 break
             pieces.append(piece)
         assert program.stderr is not None
-        complaints = program.stderr.read().decode()
+        errors = program.stderr.read().decode()
     os.close(ours)
-    assert program.returncode == 0, complaints
+    assert program.returncode == 0, errors
     text = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(pieces).decode().replace("\r\n", "\n"))
     text = re.sub(r"(\d runs) in \d+ s", r"\1 in 1 s", text)
     parts = re.split(r"^@@@ (.+)\n", text, flags=re.MULTILINE)

@@ -40,7 +40,7 @@ pub fn emulation_permitted() -> Option<String> {
     Some(Error::NotLinux.to_string())
 }
 
-/// Removes what killed emulations have left. Returns the names of what was removed.
+/// Removes namespaces of killed emulations. Returns their names.
 #[pyfunction]
 pub fn clean_emulations() -> Vec<String> {
     #[cfg(target_os = "linux")]
@@ -127,7 +127,7 @@ fn accuracy(accuracy: &Accuracy) -> Value {
 fn failed(py: Python<'_>, error: &Error) -> PyErr {
     let hint = match error {
         Error::NotPermitted { .. } => Some(
-            "run it as root, or under `unshare --user --map-root-user`; `thalweg doctor` says what is missing",
+            "run it as root, or under `unshare --user --map-root-user`; `thalweg doctor` lists what is missing",
         ),
         _ => None,
     };

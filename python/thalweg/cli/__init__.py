@@ -33,7 +33,7 @@ VERBS = {
     "emulate": "Run a scenario in real time, with the kernel's TCP and real programs.",
     "send": "Send a file, a folder or standard input over QUIC, by any scheme.",
     "recv": "Receive what `thalweg send` sends.",
-    "identity": "Print the fingerprint by which others know this end of transfers.",
+    "identity": "Print the fingerprint by which the other end of a transfer authenticates this one.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
     "ndn": "Fetch, serve and forward named data over real networks, or control forwarders.",
     "check": "Check a scenario and print its plan, every default and relative unit filled in.",
@@ -60,7 +60,7 @@ MORE = {
     ),
     "emulate": (
         "Exit codes: 0 done; 1 an expectation of the scenario failed, or a permission is missing; 2 an error in the "
-        "scenario or the command, or no flow has a real end; 3 this host was too slow, so the results are not valid; "
+        "scenario or the command, or no flow has a real endpoint; 3 this host was too slow, so the results are not valid; "
         "130 interrupted, and what was measured is kept."
     ),
     "reproduce": (

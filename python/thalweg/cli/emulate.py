@@ -78,7 +78,7 @@ def emulate(
     grain_us
         Set `--poll-interval-us`, which is its new name.
     clean
-        Remove what killed emulations have left, and do nothing else.
+        Remove namespaces and devices of killed emulations, and do nothing else.
     json
         Print one JSON object; with `--kernel` it lists the flows that have the `kernel`'s TCP and those that stay
         `simulated`.
@@ -104,7 +104,9 @@ def emulate(
     check_links(plan, pcap)
     check_controlled(plan, qlog, emulated=True)
     if not plan.has_real_ends:
-        raise Refusal("no flow of this scenario has a real end: nothing would be emulated", advice(loaded))
+        raise Refusal(
+            "no flow of this scenario has a real endpoint: nothing would be emulated", advice(loaded)
+        )
     warnings = warn(loaded, json=json)
     words = ["emulated"] if seed is None else ["emulated", f"seed={seed}"]
     place = place_of(
@@ -218,4 +220,4 @@ def _print_accuracy(said: dict[str, Any], folder: Path, *, urgent: bool) -> None
     for fault in said["faults"]:
         screen.print(f"not valid: {fault}", style="red")
     hint = "" if urgent else ", or `--urgent` for real-time priority"
-    screen.print(f"hint: take a slower or smaller network, an idle host{hint}", style="dim")
+    screen.print(f"hint: use a slower or smaller network, an idle host{hint}", style="dim")

@@ -119,7 +119,7 @@ def settle(place: Place, result: Result) -> tuple[Path, str]:
     note = place.note
     if place.work != place.folder:
         if not result.complete and _reached(place.folder) >= float(result.record["ended_s"]):
-            return place.work, f"{place.folder} keeps the run that got further"
+            return place.work, f"{place.folder} keeps the earlier run, which is longer"
         _replace(place.work, place.folder)
     if place.paged:
         write(place.folder)
@@ -142,12 +142,12 @@ def place_of_sweep(
         if extended is False:
             raise Refusal(
                 f"--out {given}: the folder holds another sweep",
-                "give another folder, or remove this one",
+                "name another folder, or remove this one",
             )
         if extended is None and given.is_dir() and any(not _is_run(entry) for entry in given.iterdir()):
             raise Refusal(
                 f"--out {given}: the folder holds other files",
-                "give an empty folder, or one that is not there",
+                "name an empty folder, or one that does not exist",
             )
         return _sweep_at(given, given, plans)
     name = parent / name_of(overrides) if overrides else parent
@@ -189,13 +189,11 @@ _WORDS: dict[Holds, str] = {
 
 def _refused(folder: Path, holds: Holds) -> Refusal:
     if folder.exists() and not folder.is_dir():
-        return Refusal(
-            f"--out {folder}: not a folder", "give a folder that is empty, or one that is not there"
-        )
+        return Refusal(f"--out {folder}: not a folder", "name an empty folder, or one that does not exist")
     what = "a sweep" if (folder / "sweep.json").exists() else _WORDS[holds]
     return Refusal(
         f"--out {folder}: the folder holds {what}",
-        "give another folder, or remove this one; without --out each plan has a folder of its own",
+        "name another folder, or remove this one; without --out each plan has a folder of its own",
     )
 
 

@@ -1,4 +1,4 @@
-"""`thalweg identity`: the fingerprint of a private key, which is made on first use."""
+"""`thalweg identity`: the fingerprint of a private key, which is created at its first use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .out import Refusal, show_json
 def identity(file: Path, /, *, json: bool = False) -> int:
     """Print the fingerprint of the identity in a file, `sha256:…`, which the other side names with `--peer`.
 
-    The file holds a private key (Ed25519, PKCS #8, PEM). If it does not exist, it is made, readable by its owner only.
-    Exit codes: 0 printed; 2 there is another kind of file, or others can read it.
+    The file holds a private key (Ed25519, PKCS #8, PEM). If it does not exist, it is created, readable by its owner only.
+    Exit codes: 0 printed; 2 the file contains something else, or other users can read it.
 
     Parameters
     ----------
     file
-        Read or make this private key.
+        Read or create this private key.
     json
         Print one JSON object: `fingerprint`, `path`.
     """

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class SecurityOptions:
-    """How the two ends know each other.
+    """How the two ends authenticate each other.
 
     Parameters
     ----------
     key
-        Read the key from this file, which both sides have; `head -c 32 /dev/urandom > secret` creates one. A key or a peer
-        is required unless all addresses are of this computer (127.0.0.1, ::1).
+        Read the key that both sides have from this file; `head -c 32 /dev/urandom > secret` creates one. A key or a peer
+        is required unless all addresses are those of this computer (127.0.0.1, ::1).
     key_env
-        Read the key from this environment variable instead; THALWEG_KEY is read when nothing else is named.
+        Read the key from this environment variable instead; THALWEG_KEY is read if no other credentials are given.
     identity
-        Show the certificate of the private key in this file, which is created if it does not exist. Its fingerprint is
+        Present the certificate of the private key in this file, which is created if it does not exist. Its fingerprint is
         printed at the start, and by `thalweg identity FILE`.
     peer
         Accept the other side only if its certificate has this fingerprint, `sha256:…`; may be repeated.
     insecure
-        Accept anybody at the other side. Data are encrypted all the same.
+        Accept any other side, without authentication. Data are still encrypted.
     """
 
     key: Path | None = None
@@ -58,7 +58,7 @@ class SecurityOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
-    """What an end uses of the network.
+    """Addresses, interface and capture of an end.
 
     Parameters
     ----------

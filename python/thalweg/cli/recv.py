@@ -25,24 +25,24 @@ def recv(
 ) -> int:
     """Receive one file or stream of `thalweg send`.
 
-    With `PORT` it listens and the sender calls; with `HOST:PORT` it calls a sender that listens. Until it is complete a
+    With `PORT` it listens and the sender connects; with `HOST:PORT` it connects to a sender that listens. An incomplete
     file is called `NAME.thalweg-part`; run the same command again to resume an interrupted file.
     Exit codes: 0 every byte arrived; 1 not every byte arrived; 2 an error in the command; 130 Ctrl-C or SIGTERM.
 
     Parameters
     ----------
     at
-        Listen at `PORT`, or call `HOST:PORT`.
+        Listen on `PORT`, or connect to `HOST:PORT`.
     into
-        Write into this folder, which is created if missing; `-` is standard output. `udp://127.0.0.1:6000` passes a live
-        stream on to the program that receives datagrams there.
+        Write into this folder, which is created if missing; `-` is standard output. `udp://127.0.0.1:6000` sends a live
+        stream to the program that receives datagrams at this address.
     name
         Use this name of the file or folder instead of the one that the sender proposes.
     overwrite
         Replace an existing file of the same name once the new one is complete.
     patience
-        Give up after this time without data, in seconds; 60 by default. A receiver that listens waits for its first call
-        without limit unless this is given.
+        Give up after this time without data, in seconds; 60 by default. A receiver that listens waits for the first
+        connection without limit unless this is given.
     security
         How the two ends authenticate each other.
     network

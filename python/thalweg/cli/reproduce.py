@@ -96,8 +96,8 @@ def reproduce(
     live
         Run Figure 3 of mircc with live consumers and forwarders over local sockets in addition to the simulation.
     readings
-        Run the other readings of what the paper leaves open, one at a time, and list the claims that they change;
-        with --claim, what each does to that one.
+        Run the alternative readings of ambiguous passages, one at a time, and list the claims that they change; with
+        --claim, the effect of each on that claim.
     full
         Run all tests with `--emulate`, or all clock intervals of the figure with `--live`, however long that takes.
     minutes
@@ -154,7 +154,7 @@ def reproduce(
     if emulate or study.only_emulated:
         if study.emulated is None:
             able = _with(lambda other: other.emulated)
-            raise Refusal(f"nothing of `{paper}` is emulated", f"of these something is: {', '.join(able)}")
+            raise Refusal(f"`{paper}` has no emulation", f"emulations exist for {', '.join(able)}")
         if figure is not None or claim is not None or quick or jobs is not None:
             raise Refusal(
                 "`--figure`, `--claim`, `--quick` and `--jobs` work with simulations only",

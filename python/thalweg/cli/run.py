@@ -202,7 +202,9 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
         f"{result.packet_hops:,} packet-hops; seed {result.seed}; trace {result.trace_hash}"
     )
     if not result.complete:
-        screen.print(f"interrupted at {number(record['ended_s'])} s: what there was is kept", style="yellow")
+        screen.print(
+            f"interrupted at {number(record['ended_s'])} s: the results until then are kept", style="yellow"
+        )
     print_place(folder, note)
 
 
@@ -268,7 +270,7 @@ def _many(
         if place.paged:
             write(place.folder)
     else:
-        note = "interrupted: the summary there is still that of the earlier sweep, which got further"
+        note = "interrupted: the folder still has the summary of the earlier sweep, which has more runs"
     failed = [run for run in done.runs if not run.result.passed]
     if json:
         show_json({**answer_of_sweep(done, place.folder), "warnings": warnings})
@@ -292,7 +294,7 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
         + (f", {failed} did not meet what was expected" * bool(failed))
     )
     if not done.complete:
-        screen.print("interrupted: the same call again runs what is missing", style="yellow")
+        screen.print("interrupted: the same command runs the missing ones", style="yellow")
     print_place(folder, note)
 
 

@@ -39,7 +39,7 @@ def send(
 ) -> int:
     """Send a file, a folder, standard input (`-`) or the datagrams of an encoder (`udp://HOST:PORT`) to `thalweg recv`.
 
-    The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens and the receiver calls.
+    With `HOST:PORT` the sender connects to a receiver that listens; with `:PORT` it listens, and the receiver connects.
     By default a file is sent by CVIHIS in its background mode, which yields to other traffic.
     `--mode real-time` competes with it, `--scheme cubic` sends as TCP does. A live stream (`--deadline`) starts in the
     real-time mode.
@@ -49,12 +49,12 @@ def send(
     Parameters
     ----------
     source
-        Read this file, or all files of this folder and of those in it; `-` is standard input. `udp://127.0.0.1:5000`
-        takes the datagrams that a program such as ffmpeg sends there, with `--deadline`.
+        Read this file, or all files of this folder and of those in it; `-` is standard input. With `--deadline`,
+        `udp://127.0.0.1:5000` receives the datagrams that a program such as ffmpeg sends to this address.
     to
-        Call `HOST:PORT` or `[IPV6]:PORT`, or listen at `:PORT`.
+        Connect to `HOST:PORT` or `[IPV6]:PORT`, or listen on `:PORT`.
     scheme
-        Control congestion by this scheme. A stream scheme paces packets in DATAGRAM frames, a window scheme is the
+        Use this scheme for congestion control. A stream scheme paces packets in DATAGRAM frames, a window scheme is the
         congestion controller of the QUIC connection. `thalweg schemes` lists them.
     mode
         Start in this mode (CVIHIS only). `background`, the default for files, yields to other traffic; `real-time`,
@@ -72,17 +72,17 @@ def send(
     name
         Propose this name of the file or folder to the receiver.
     packet
-        Set the packet size in bytes, all headers included: 1428 by default, and 1472 for `udp://`, so that a datagram of
-        seven MPEG-TS packets is a packet.
+        Set the packet size in bytes, all headers included: 1428 by default; 1472 for `udp://`, so that a packet carries a
+        datagram of seven MPEG-TS packets.
     on_rate
-        Run this command, and write to its standard input the bit rate that the content can have, in bit/s, one line
-        whenever it changes by a twentieth. For encoders that can change their rate.
+        Run this command, and write the possible bit rate of the content to its standard input, in bit/s: one line for each
+        change by at least a twentieth. For encoders that can change their rate.
     patience
-        Give up after this time without delivery of data, in seconds; 60 by default. A sender that listens waits for its
-        first call without limit unless this is given.
+        Give up after this time without delivery of data, in seconds; 60 by default. A sender that listens waits for the
+        first connection without limit unless this is given.
     group
         Send to this IP multicast group, such as 239.1.2.3:9000 or [ff15::7]:9000, by MCA, TFMCC or PGMCC. The sender
-        listens at `:PORT`, and receivers call it.
+        listens on `:PORT`, and receivers connect to it.
     receivers
         Wait for this number of receivers of the group before sending.
     security

@@ -44,7 +44,7 @@ def carry(
 ) -> int:
     """Runs the transfer to its end and prints the outcome; returns the exit code.
 
-    A sender with `scheme` prints it at the start. The command `on_rate` is told the bit rate for the
+    A sender with `scheme` prints it at the start. The command `on_rate` reads the bit rate for the
     content. With `pipe`, standard output is the received data, and nothing else is
     written to it.
     """
@@ -79,7 +79,7 @@ def carry(
 
 @contextmanager
 def _telling(command: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Runs the command of `--on-rate`, which is told the bit rate for the content when it changes by a twentieth."""
+    """Runs the command of `--on-rate`, and writes the bit rate for the content to it when it changes by a twentieth."""
     if command is None:
         yield lambda _state: None
         return
@@ -93,7 +93,7 @@ def _telling(command: str | None) -> Iterator[Callable[[dict[str, Any]], None]]:
             rate_bps = content_bps(state)
             if rate_bps and abs(rate_bps - last) >= last / 20 and process.poll() is None:
                 last = rate_bps
-                # a command that has ended, or takes nothing more, is told nothing
+                # a command that has ended or closed its input is ignored
                 with suppress(BrokenPipeError):
                     pipe.write(f"{rate_bps:.0f}\n")
                     pipe.flush()
@@ -119,8 +119,8 @@ def content_bps(state: dict[str, Any]) -> float:
 def _deaf(*, sending: bool) -> str:
     """The message that no data arrive from a group."""
     if sending:
-        return "no receiver has got anything by the group for three seconds: does the network carry it?"
-    return "nothing has come by the group for three seconds: does the network carry it?"
+        return "no receiver has reported data of the group for three seconds: does the network carry it?"
+    return "no data of the group have arrived for three seconds: does the network carry it?"
 
 
 def _plan(mode: str | None, scheme: str) -> str:
@@ -161,7 +161,7 @@ def _now(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps:
     if state["phase"] == "meeting":
         if 0 < state["hashed_bytes"] < state["total_bytes"]:
             return "reading"
-        other = f", {state['forged']} calls that are not accepted" if state["forged"] else ""
+        other = f", {state['forged']} connection attempts rejected" if state["forged"] else ""
         return f"waiting for the other side, {elapsed_s:.0f} s{other}"
     words = size(state["done_bytes"])
     if state["total_bytes"]:
@@ -219,9 +219,9 @@ def _gone(member: dict[str, Any]) -> str:
     """The message for a receiver of a group that has not received everything."""
     match member["end"]:
         case "silent":
-            return "was not heard any more"
+            return "stopped answering"
         case "quiet":
-            return "was there, but took no data"
+            return "answered, but accepted no data"
         case "stopped":
             return "had not finished"
         case _:
@@ -272,7 +272,7 @@ def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> It
         yield {"what": "sessions", "value": str(stats["sessions"])}
     refused = sum(stats["refused"].values())
     if refused:
-        yield {"what": "datagrams or callers refused", "value": f"{refused:,}"}
+        yield {"what": "datagrams or connections refused", "value": f"{refused:,}"}
 
 
 def size(count: float) -> str:

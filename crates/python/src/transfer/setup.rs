@@ -1,4 +1,4 @@
-//! Settings of a transfer from JSON: addresses and sockets, who the other end is, where data come from and go.
+//! Settings of a transfer from JSON: addresses and sockets, credentials, sources and destinations of data.
 
 use std::fs::File;
 use std::io::Write;
@@ -49,8 +49,8 @@ fn credentials(told: &Value, socket: &mut impl Platform) -> Result<Credentials, 
     Ok(if peers.is_empty() { Credentials::unauthenticated(own) } else { Credentials::pinned(own, peers) })
 }
 
-/// The settings of a session and its socket, which calls if an address is given, and otherwise has been called. `None` if it was stopped, or no
-/// caller arrived in time.
+/// The settings of a session and its socket, which connects if an address is given, and otherwise has received a connection attempt. `None` if it was
+/// stopped, or no attempt arrived in time.
 pub(super) fn open(told: &Value, control: &Control) -> Result<Option<(Settings, Udp)>, String> {
     let limits = limits(told);
     let (handshake, mut socket) = match text(told, "call") {
@@ -68,7 +68,7 @@ pub(super) fn open(told: &Value, control: &Control) -> Result<Option<(Settings, 
     Ok(Some((Settings { handshake, credentials, limits, client_secret: None, logs: None }, socket)))
 }
 
-/// Listens at all addresses until one of them is called.
+/// Listens at all addresses until a connection attempt arrives at one of them.
 fn called(told: &Value, limits: &Limits, control: &Control) -> Result<Option<Udp>, String> {
     let listed = told["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let addresses: Vec<SocketAddr> = listed.map(address).collect::<Result<_, _>>()?;
@@ -100,9 +100,7 @@ pub(super) fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
     let address = text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"))?;
     if address.ip().is_multicast() {
         socket.check_route(address).map_err(|error| {
-            format!(
-                "{text}: no way leads to this group: {error}\n`--interface NAME` says on which network it is"
-            )
+            format!("{text}: no route leads to this group: {error}\n`--interface NAME` selects its network")
         })?;
     }
     Ok(address)

@@ -170,15 +170,15 @@ impl Reason {
     /// The reason as text.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Complete => "all was done",
+            Self::Complete => "the transfer was complete",
             Self::Stopped => "it was stopped",
-            Self::Busy => "somebody else is being served",
+            Self::Busy => "another client is being served",
             Self::Mismatch => "both ends send, or both receive",
-            Self::Offer => "the scheme, its parameters or its sizes are not known there",
-            Self::Storage => "what was sent could not be read or written",
+            Self::Offer => "the scheme, its parameters or its sizes are not supported",
+            Self::Storage => "the data could not be read or written",
             Self::Unknown => "the controller's network has no agent at a node of that name",
             Self::Gone => "the beginning of the stream is gone",
-            Self::Quiet => "no data came for too long",
+            Self::Quiet => "no data arrived for too long",
         }
     }
 }
