@@ -186,7 +186,7 @@ def scan(words: list[Word]) -> list[Finding]:
 
 
 def judged(found: list[Finding], exemptions: list[Exemption]) -> tuple[list[Finding], list[str]]:
-    """Findings outside the exemptions, and complaints about exemptions that nothing needs."""
+    """Findings outside the exemptions, and messages about exemptions that nothing needs."""
     needed: set[tuple[str, str]] = set()
     left = []
     for finding in found:

@@ -11,7 +11,7 @@ use units::Duration;
 use crate::udp::bound;
 use crate::{Udp, wait_readable};
 
-/// Interval at which `go_on` is asked.
+/// Interval at which `go_on` is called.
 const TURN: Duration = Duration::from_millis(20);
 /// Datagrams that are read from one socket before the other: what is left of a session before must not hide an attempt.
 const DATAGRAMS: usize = 256;
@@ -78,7 +78,7 @@ impl Listening {
 fn has_attempt(socket: &UdpSocket, is_attempt: &dyn Fn(&[u8]) -> bool) -> bool {
     let mut bytes = [0; 64];
     for _ in 0..DATAGRAMS {
-        // an error may be an answer to what was sent before
+        // an error may be an ICMP message for an earlier datagram
         match socket.peek_from(&mut bytes) {
             Ok((length, _)) if is_attempt(&bytes[..length]) => return true,
             Ok(_) => drop(socket.recv_from(&mut bytes)),

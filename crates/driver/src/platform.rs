@@ -36,7 +36,7 @@ pub trait Platform {
         None
     }
 
-    /// Fills `bytes` with random bytes that nobody can predict.
+    /// Fills `bytes` with unpredictable random bytes.
     fn fill_random(&mut self, bytes: &mut [u8]);
 }
 

@@ -13,7 +13,7 @@ const MAX_DATAGRAM: usize = 65_507;
 /// for a time, since UDP has no end.
 pub struct FromDatagrams {
     socket: UdpSocket,
-    /// Whether a datagram has come.
+    /// Whether a datagram has arrived.
     begun: bool,
     rest: VecDeque<u8>,
     room: Box<[u8]>,
@@ -79,7 +79,7 @@ impl ToDatagrams {
     ///
     /// # Errors
     ///
-    /// There is no way to this address.
+    /// There is no route to this address.
     pub fn connect(to: SocketAddr) -> io::Result<Self> {
         let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
         let socket = UdpSocket::bind(any)?;

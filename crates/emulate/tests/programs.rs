@@ -440,7 +440,7 @@ series = ["allowed_rate"]
     assert!(outcome.trace.series.iter().any(|series| series.name == "allowed_rate"));
 }
 
-/// A window law over our own datagrams, with selective acknowledgements.
+/// A window scheme over Thalweg's own datagrams, with selective acknowledgements.
 #[test]
 fn a_live_connection_fills_the_link_and_completes() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

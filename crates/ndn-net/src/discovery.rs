@@ -34,7 +34,7 @@ pub(super) struct Discovered {
 /// One second, with three retransmissions [ndnd: object, client_consume].
 const PATIENCE: Retries = Retries { attempts: 4, timeout: Duration::from_secs(1) };
 
-/// Finds the newest version of `name`, or the one that the name says, and fetches its first segment.
+/// Finds the newest version of `name`, or the one in the name, and fetches its first segment.
 pub(super) fn discover<C: Transport>(
     face: &mut Face<C>,
     name: &Name,
@@ -53,7 +53,7 @@ pub(super) fn discover<C: Transport>(
         }
         Discovery::Prefix => {
             let data = question(face, name, true, control, &mut answer)?;
-            // whatever comes first may be metadata, too
+            // the first Data may be metadata
             if data.name.starts_with(Metadata::name_of(name.view()).view()) {
                 read(name, &data)?
             } else {
@@ -68,14 +68,14 @@ pub(super) fn discover<C: Transport>(
     let mut packet = Vec::new();
     let data = question(face, &first, false, control, &mut packet)?;
     let told = data.final_block.and_then(|last| last.segment()).or(last);
-    let last = told.ok_or_else(|| useless(&first, "it does not say which segment is the last".to_owned()))?;
+    let last = told.ok_or_else(|| useless(&first, "it does not name the last segment".to_owned()))?;
     if last >= contract::Name::SEGMENTS {
         return Err(useless(&first, format!("{last} segments are too many")));
     }
     Ok(Discovered { name: versioned, last, size, first: packet })
 }
 
-/// What metadata say of a file: the name with its version, the last segment, the size.
+/// The content of metadata of a file: the name with its version, the last segment, the size.
 fn read(file: &Name, data: &Data<'_>) -> Result<(Name, Option<u64>, Option<u64>), Failure> {
     let name = data.name.to_name();
     let said = Metadata::read(data.content).map_err(|why| useless(&name, why.to_string()))?;
@@ -89,7 +89,7 @@ fn useless(name: &Name, why: String) -> Failure {
     Failure::Useless { name: name.to_string(), why }
 }
 
-/// One question; fresh and below the name, or exact.
+/// One request, for fresh Data below the name or for an exact name.
 fn question<'a, C: Transport>(
     face: &mut Face<C>,
     name: &Name,

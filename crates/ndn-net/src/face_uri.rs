@@ -25,10 +25,11 @@ impl FromStr for FaceUri {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
             |why: &str| format!("`{text}`: {why}, such as unix:///run/nfd/nfd.sock or udp://192.0.2.1:6363");
-        let (kind, rest) = text.split_once("://").ok_or_else(|| wrong("a face is a kind and a place"))?;
+        let (kind, rest) =
+            text.split_once("://").ok_or_else(|| wrong("a face is a scheme and an address"))?;
         match kind {
             "unix" if rest.starts_with('/') => Ok(Self::Unix(rest.into())),
-            "unix" => Err(wrong("a Unix socket has a full path")),
+            "unix" => Err(wrong("a Unix socket needs an absolute path")),
             "udp" | "udp4" | "udp6" => {
                 let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
                     Some((host, rest)) => (host, rest.strip_prefix(':')),
@@ -41,7 +42,7 @@ impl FromStr for FaceUri {
                     Ok(Self::Udp(host.to_owned(), port))
                 }
             }
-            _ => Err(wrong("faces are Unix sockets and UDP")),
+            _ => Err(wrong("faces are `unix` and `udp`")),
         }
     }
 }

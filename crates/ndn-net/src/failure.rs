@@ -18,21 +18,21 @@ pub enum Failure {
         error: io::Error,
     },
     /// The connection to the forwarder failed.
-    #[error("the connection to the forwarder broke: {0}")]
+    #[error("the connection to the forwarder failed: {0}")]
     Broken(#[from] TransportError),
     /// The forwarder has no route.
     #[error("there is no route to {0}")]
     NoRoute(String),
     /// No answer arrived.
-    #[error("nobody answered for {name} in {waited}")]
+    #[error("no answer for {name} within {waited}")]
     Unanswered {
         /// The requested name.
         name: String,
         /// The waiting time.
         waited: Duration,
     },
-    /// The fetch started, and then no data arrived any more.
-    #[error("nothing has come for {waited}; {had} of {all} segments are there")]
+    /// The fetch started, and then no more Data arrived.
+    #[error("no Data for {waited}; {had} of {all} segments have arrived")]
     Stalled {
         /// The waiting time.
         waited: Duration,
@@ -42,7 +42,7 @@ pub enum Failure {
         all: u64,
     },
     /// An answer is invalid.
-    #[error("the answer for {name} is of no use: {why}")]
+    #[error("invalid answer for {name}: {why}")]
     Useless {
         /// The requested name.
         name: String,
@@ -66,7 +66,7 @@ pub enum Failure {
     #[error("{0}")]
     Scheme(String),
     /// The file cannot be read.
-    #[error("reading what is to be served: {0}")]
+    #[error("reading the file to serve: {0}")]
     Read(io::Error),
     /// The file cannot be written.
     #[error("writing what came: {0}")]
@@ -81,7 +81,7 @@ impl Failure {
     pub const fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::NoForwarder { .. } => {
-                "start one, such as `thalweg ndn forward` or `ndnd fw run`, or say where it is: --face unix:///… or udp://host:port"
+                "start one, such as `thalweg ndn forward` or `ndnd fw run`, or name its address: --face unix:///… or udp://host:port"
             }
             Self::NoRoute(_) => {
                 "does a producer serve it, and did it register its prefix with this forwarder?"

@@ -111,7 +111,7 @@ pub struct Fetched {
     pub meter: Meter,
 }
 
-/// Fetches a file over `face` and writes it to `out`, as it comes and in order.
+/// Fetches a file over `face` and writes it to `out` in order, while it arrives.
 pub fn fetch<C: Transport>(
     face: &mut Face<C>,
     wanted: &Fetch,
@@ -134,7 +134,7 @@ fn fetch_into<C: Transport>(
     control: &Control,
     fetched: &mut Fetched,
 ) -> Result<(), Failure> {
-    // a controller that does not exist is not a matter of the network
+    // an unknown controller is an error before any packet is sent
     controller(wanted, &ConsumerConfig::with_controller(NameId(1), Bytes::new(1)))?;
     let began = face.transport().now();
     let found = discover(face, &wanted.name, wanted.discovery, control)?;
@@ -149,15 +149,15 @@ fn fetch_into<C: Transport>(
     (fetched.written, fetched.bytes, fetched.sha256) = (written, bytes, sha256);
     run?;
     if let Some(size) = found.size.filter(|size| *size != bytes) {
-        return Err(Failure::NotWhole(format!("{bytes} bytes came, but the file has {size}")));
+        return Err(Failure::NotWhole(format!("{bytes} bytes arrived, but the file has {size}")));
     }
     if wanted.sha256 != sha256 {
-        return Err(Failure::NotWhole("its SHA-256 is not the one that was wanted".to_owned()));
+        return Err(Failure::NotWhole("its SHA-256 is not the expected one".to_owned()));
     }
     Ok(())
 }
 
-/// The controller, told what it wants to know.
+/// The congestion controller with its settings.
 fn controller(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
     let name = &wanted.scheme;
     let entry = schemes::find(name).filter(|entry| entry.scheme.families.contains(&contract::Family::Ndn));
@@ -167,7 +167,7 @@ fn controller(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Fai
         });
         let all: Vec<&str> = all.map(|entry| entry.scheme.name).collect();
         return Err(Failure::Scheme(format!(
-            "`{name}` is no scheme of consumers of named data; these are: {}",
+            "`{name}` is no scheme of consumers of named data; use one of {}",
             all.join(", ")
         )));
     };
@@ -294,8 +294,8 @@ fn run<C: Transport>(
     result
 }
 
-/// What a Data packet takes on the way beside itself, in bytes: a link packet with a label, and headers of UDP and IPv4. Consumers that are
-/// told a rate would ask for more than links carry if they ignored it.
+/// Bytes of headers around a Data packet: a link packet with a label, UDP and IPv4. Consumers with an explicit rate would otherwise request more
+/// than links carry.
 fn around() -> u64 {
     let mut frame = Vec::new();
     LinkPacket::whole(LinkHeader { label: Label([u64::MAX; 4]), ..LinkHeader::default() }, &[0; 1000])
@@ -303,17 +303,17 @@ fn around() -> u64 {
     (frame.len() - 1000 + wire::UDP_HEADERS) as u64
 }
 
-/// The names of one file's segments, to and from the machine's numbers.
+/// Mapping between the names of a file's segments and the numbers of the state machine.
 struct Pipe<'a> {
     prefix: NameView<'a>,
     last: u64,
-    /// The name of a segment, kept so that nothing is allocated.
+    /// The name of a segment, reused to avoid allocation.
     name: Name,
     packet: Vec<u8>,
 }
 
 impl Pipe<'_> {
-    /// Sends the Interests that the machine has put out.
+    /// Sends the Interests in the outbox of the state machine.
     fn send<C: Transport>(
         &mut self,
         face: &mut Face<C>,
@@ -342,19 +342,19 @@ impl Pipe<'_> {
         Ok(())
     }
 
-    /// The segment that a name is of, if it is one of those that are asked for.
+    /// The number of the segment with this name, if it belongs to the file.
     fn segment(&self, name: NameView<'_>) -> Option<u64> {
         let (above, last) = name.split_last()?;
         last.segment().filter(|segment| above == self.prefix && (1..=self.last).contains(segment))
     }
 }
 
-/// The machine's name of a segment: it counts from the second.
+/// The name of a segment in the state machine, which counts from the second segment.
 const fn numbered(segment: u64) -> contract::Name {
     contract::Name { prefix: NameId(1), segment: segment - 1 }
 }
 
-/// Data as the simulator would have delivered them.
+/// Data in the form in which the simulator delivers them.
 fn arrived(segment: u64, data: &Data<'_>, header: &LinkHeader) -> Packet {
     let content = contract::Data { name: numbered(segment), payload_bytes: data.content.len() as u32 };
     let ecn = if header.mark > 0 { Ecn::Marked } else { Ecn::Capable };
@@ -375,7 +375,7 @@ fn window_of(controller: &AnyControl) -> Bytes {
     }
 }
 
-/// A place to write to that forgets, for those who only measure.
+/// A writer that discards its input, for measurements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nowhere;
 

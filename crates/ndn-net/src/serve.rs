@@ -129,7 +129,7 @@ pub fn serve<C: Transport>(
     served
 }
 
-/// What an Interest is answered with.
+/// The answer to an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Metadata,
@@ -141,7 +141,7 @@ struct Producer<'a> {
     content: &'a mut dyn Content,
     /// The name with its version.
     versioned: Name,
-    /// Below it are the metadata.
+    /// The prefix of the metadata.
     metadata: Name,
     /// Number of the last segment.
     last: u64,
@@ -170,13 +170,13 @@ impl<'a> Producer<'a> {
         control.ready.store(true, Ordering::Relaxed);
         let result = self.answer_all(face, control, served);
         if self.serve.register && result.is_ok() {
-            // the forwarder forgets the route with the face, too
+            // the forwarder removes the route with the face
             let _ = self.route(face, "unregister", UNREGISTER, &Control::new());
         }
         result
     }
 
-    /// Has the forwarder send Interests here, or no longer.
+    /// Registers the prefix with the forwarder, or unregisters it.
     fn route<C: Transport>(
         &self,
         face: &mut Face<C>,
@@ -235,7 +235,7 @@ impl<'a> Producer<'a> {
         while !control.stopped() {
             let now = face.transport().now();
             let before = served.interests;
-            // while the forwarder does not take what is there, nothing more is read
+            // while the forwarder does not read, no more Interests are read
             let some = !face.transport().is_full()
                 && face.receive(&mut |header, packet| {
                     let Packet::Interest(interest) = packet else { return };
@@ -276,7 +276,7 @@ impl<'a> Producer<'a> {
         Ok(())
     }
 
-    /// What an Interest is for, if there is such a thing.
+    /// What an Interest requests, if it exists.
     fn wanted(&self, interest: &Interest<'_>) -> Option<Wanted> {
         let name = interest.name;
         if name == self.metadata.view() && interest.can_be_prefix {
@@ -311,7 +311,7 @@ impl<'a> Producer<'a> {
         self.sign(name.view(), 0, &content, packet);
     }
 
-    /// Writes a segment; how long its content is.
+    /// Writes a segment. Returns the length of its content.
     fn write_segment(
         &mut self,
         segment: u64,
@@ -336,7 +336,7 @@ impl<'a> Producer<'a> {
     }
 }
 
-/// A forwarder that is there answers at once; [ndnd: 1 s for a command].
+/// Timeout of a command [ndnd: 1 s for a command].
 const REGISTER: Retries = Retries { attempts: 3, timeout: Duration::from_secs(1) };
-/// Nobody waits for long when it is over.
+/// Timeout of the command at the end.
 const UNREGISTER: Retries = Retries { attempts: 1, timeout: Duration::from_millis(300) };

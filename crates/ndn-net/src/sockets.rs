@@ -21,11 +21,11 @@ pub struct Socket {
     local: bool,
     mtu: usize,
     room: Box<[u8]>,
-    /// Of a stream: where what came and was not yet given ends in the room.
+    /// Of a stream: the end of the received bytes in the buffer.
     filled: usize,
-    /// Of a stream: what the system has not taken.
+    /// Of a stream: bytes that the system has not accepted yet.
     waiting: Vec<u8>,
-    /// How much of that is gone already.
+    /// Number of these bytes that have been sent.
     gone: usize,
 }
 
@@ -44,7 +44,7 @@ impl AsFd for Socket {
     }
 }
 
-/// Connects to the forwarder at `place`. Over UDP nothing is sent yet, so that it may turn out only later that nobody is there.
+/// Connects to the forwarder at `place`. Over UDP nothing is sent yet, so that a missing forwarder is noticed only later.
 pub fn connect(place: &FaceUri) -> Result<Socket, Failure> {
     let failed = |error| Failure::NoForwarder { place: place.clone(), error };
     match place {
@@ -62,14 +62,14 @@ pub fn connect(place: &FaceUri) -> Result<Socket, Failure> {
 }
 
 impl Socket {
-    /// Of a stream that is connected.
+    /// A face of a connected stream.
     pub fn of_stream(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         widen(&stream);
         Ok(Self::new(Wire::Unix(stream), true, LONGEST_FRAME))
     }
 
-    /// Of a UDP socket that is connected.
+    /// A face of a connected UDP socket.
     pub fn of_datagrams(socket: UdpSocket) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         widen(&socket);
@@ -93,7 +93,7 @@ impl Socket {
         self.waiting.len() - self.gone
     }
 
-    /// Frames of the stream that are whole, from the start of the room on; what is left moves there.
+    /// Passes on the complete frames of the stream, and moves the rest to the start of the buffer.
     fn give(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
         let mut at = 0;
         while let Some(length) =
@@ -111,7 +111,7 @@ impl Socket {
 
 impl Transport for Socket {
     fn now(&mut self) -> Time {
-        // never zero, which is when state machines begin
+        // not zero, which is the start time of state machines
         self.clock.now() + Duration::from_nanos(1)
     }
 
@@ -217,34 +217,34 @@ impl Transport for Socket {
     }
 }
 
-/// Has the system keep as much as it lets: its default is a few packets.
+/// Raises the buffer of the socket to the maximum that the system permits; its default is a few packets.
 fn widen(socket: &impl AsFd) {
     let _ = setsockopt(socket, sockopt::RcvBuf, &KERNEL_BUFFER);
     let _ = setsockopt(socket, sockopt::SndBuf, &KERNEL_BUFFER);
 }
 
-/// Nothing is wrong: there is nothing now, or no room now.
+/// Whether an error only means that nothing can be read or written now.
 fn again(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, WouldBlock};
-    // a queue of the system that is full loses datagrams, as any other does
+    // a full queue of the system drops datagrams
     [WouldBlock, Interrupted].contains(&error.kind()) || error.raw_os_error() == Some(NO_BUFFERS)
 }
 
 /// ENOBUFS on Linux.
 const NO_BUFFERS: i32 = 105;
-/// Bytes that a read takes at most. A stream's longest frame fits in beside the beginning of the next.
+/// Maximum bytes per read. The longest frame of a stream fits with the start of the next one.
 const ROOM: usize = 256 << 10;
-/// Datagrams taken before the machine is looked at again.
+/// Maximum number of datagrams that are read before the state machine is polled.
 const BATCH: usize = 64;
-/// What is asked of the system as room for a socket.
+/// Requested size of the socket buffer.
 const KERNEL_BUFFER: usize = 4 << 20;
-/// Longest frame over UDP: what ndnd takes, which leaves room for tunnels in 1500 bytes [ndnd: fw, default_mtu].
+/// Maximum frame over UDP: that of ndnd, which leaves space for tunnels in 1500 bytes [ndnd: fw, default_mtu].
 const UDP_FRAME: usize = 1420;
 /// Maximum bytes that wait for the forwarder to read.
 const MAX_WAITING: usize = 4 << 20;
-/// This many are worth a call of the system.
+/// Bytes that are collected before a write.
 const TOGETHER: usize = 128 << 10;
-/// Nobody sleeps for longer.
+/// Maximum time of a wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 const _: () = assert!(ROOM > 2 * LONGEST_FRAME);

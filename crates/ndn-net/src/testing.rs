@@ -12,7 +12,7 @@ use wire::ndn::{
 
 use super::{Control, Face, Transport, TransportError};
 
-/// What answers: it is given a packet with what is said about it, and says what comes back.
+/// The remote end: a function of a packet and its link header, which returns the answers.
 pub(super) type Answer<'a> =
     Box<dyn FnMut(Time, &LinkHeader, &Packet<'_>) -> Vec<(LinkHeader, Vec<u8>)> + 'a>;
 
@@ -21,15 +21,15 @@ pub(super) type Answer<'a> =
 pub(super) struct Faults {
     /// Share that is lost.
     pub(super) loss: f64,
-    /// Share that comes twice.
+    /// Share that is duplicated.
     pub(super) double: f64,
     /// Share of which a byte is changed.
     pub(super) damage: f64,
-    /// Share that comes up to 5 ms later than it should, after others.
+    /// Share that is delayed by up to 5 ms, and thus reordered.
     pub(super) late: f64,
 }
 
-/// A transport without a system.
+/// A transport over a simulated link.
 pub(super) struct Net<'a> {
     now: Time,
     answer: Answer<'a>,
@@ -51,7 +51,7 @@ pub(super) struct Net<'a> {
     mtu: usize,
     /// When it is stopped.
     pub(super) stop_at: Option<(Time, Arc<Control>)>,
-    /// Then the connection breaks.
+    /// When the connection fails.
     pub(super) breaks_at: Time,
     pub(super) waits: u64,
 }
@@ -84,7 +84,7 @@ impl<'a> Net<'a> {
         Face::new(self, 1000)
     }
 
-    /// A frame comes after it has waited for the link and crossed it.
+    /// A frame arrives after its time in the queue and on the link.
     fn bring(&mut self, mut frame: Vec<u8>) {
         let Faults { loss, double, damage, late } = self.faults;
         let starts = self.busy.max(self.now);
@@ -116,7 +116,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// Sends a packet this way, as if something at the far end did it on its own.
+    /// Sends an unsolicited packet from the remote end.
     pub(super) fn push(&mut self, header: LinkHeader, packet: &[u8]) {
         let mut frames = Vec::new();
         self.fragmenter.cut(packet, header, |frame| frames.push(frame.to_vec()));
@@ -133,7 +133,7 @@ impl Transport for Net<'_> {
         self.waits += 1;
         let next = self.coming.keys().next().map_or(Time::NEVER, |(at, _)| *at);
         assert!(until.min(next) != Time::NEVER, "a wait never ends");
-        // a real clock goes on, too
+        // a real clock advances, too
         self.now = self.now.max(until.min(next)) + Duration::from_nanos(100);
         if let Some((at, control)) = &self.stop_at
             && self.now >= *at

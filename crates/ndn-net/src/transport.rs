@@ -45,7 +45,7 @@ pub enum TransportError {
     #[error("the forwarder closed the connection")]
     Closed,
     /// A frame is invalid, and the start of the next one is unknown.
-    #[error("what comes is not NDN: {0}")]
+    #[error("the received bytes are not NDN: {0}")]
     Malformed(wire::ndn::Malformed),
     /// Error of the system.
     #[error("{0}")]

@@ -1,4 +1,4 @@
-//! A [`CongestionControl`] driven by what QUIC stacks tell a controller: departures, acknowledged packets, ends of ACK frames, congestion.
+//! A [`CongestionControl`] driven by the calls of QUIC stacks: departures, acknowledged packets, ends of ACK frames, congestion.
 
 use std::fmt;
 use std::time::{Duration as StdDuration, Instant};
@@ -253,7 +253,7 @@ impl<C: CongestionControl> Controller<C> {
     }
 }
 
-/// What a stack tells. Instants do not decrease.
+/// The calls of a stack. Instants do not decrease.
 impl<C: CongestionControl> Controller<C> {
     /// A batch of datagrams with `bytes` in all leaves.
     pub fn sent(&mut self, now: Instant, bytes: u64) {
@@ -397,7 +397,7 @@ const INITIAL_RTT: Duration = Duration::from_millis(333);
 pub(crate) mod tests {
     use super::*;
 
-    /// Permits what it is told to, and notes what happens.
+    /// Has a configured window, and records its calls.
     #[derive(Clone)]
     pub(crate) struct Recorder {
         allowance: Allowance,

@@ -1,4 +1,4 @@
-//! A log of a congestion controller: what it is told, and what it then permits.
+//! A log of a congestion controller: its inputs, and the resulting window and rate.
 //!
 //! [`Logged`] wraps the controller of any transport, and [`LoggedSender`] the part of a stream scheme at the source. Both pass every call on and report
 //! [`Event`]s to a [`Log`], so that a flow with a log sends the same packets as one without. Events are those of qlog's recovery category
@@ -77,7 +77,7 @@ pub enum State {
     ApplicationLimited,
 }
 
-/// Quantities that a controller is told or decides; `None` for what did not change since the last event, or does not exist.
+/// Inputs and decisions of a controller; `None` for what did not change since the last event, or does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metrics {
     /// Minimum round-trip time so far.
@@ -182,7 +182,7 @@ impl<C: CongestionControl> Logged<C> {
         Self { controller, writer: Writer::new(log) }
     }
 
-    /// Reports what the controller permits after a call, beside `told`, what it was told.
+    /// Reports the decisions of the controller after a call, with its inputs `told`.
     fn after(&mut self, now: Time, told: Metrics) {
         let Metrics { window, rate, .. } = limits(self.controller.allowance());
         let ssthresh = Some(self.controller.ssthresh()).filter(|threshold| *threshold != Bytes::UNLIMITED);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_gives_the_table_to_whoever_takes_it() {
+    fn a_stream_passes_on_the_table() {
         let mut taken =
             RecordBatchStreamReader::try_new(stream(&table()).expect("a stream")).expect("a reader");
         assert_eq!(taken.schema().fields().len(), 4);

@@ -19,7 +19,7 @@ pub(crate) enum SymbolOutcome {
     New,
     /// It was a duplicate.
     Duplicate,
-    /// There was no room: it must be retransmitted.
+    /// There was no space: it must be retransmitted.
     NoRoom,
     /// It completed its block, with these bytes.
     Complete(Box<[u8]>),
@@ -32,7 +32,7 @@ pub(crate) enum SymbolOutcome {
 pub(crate) struct Assembly {
     symbol_bytes: usize,
     open: BTreeMap<u32, Open>,
-    /// Blocks in memory are shelved beyond this many bytes.
+    /// Blocks are moved to the spill above this number of bytes in memory.
     max_bytes: usize,
     slab_bytes: usize,
     repair_bytes: usize,
@@ -41,12 +41,12 @@ pub(crate) struct Assembly {
 #[derive(Debug)]
 struct Open {
     symbols: u16,
-    /// Which of its own symbols are there.
+    /// Which source symbols have been received.
     own: Box<[u64]>,
     own_count: u16,
-    /// Its own symbols at their places; on the spill when `None`.
+    /// The source symbols at their offsets; in the spill if `None`.
     slab: Option<Box<[u8]>>,
-    /// Symbols made by the code.
+    /// Repair symbols.
     coded: Vec<(u32, Box<[u8]>)>,
 }
 
@@ -65,17 +65,17 @@ impl Assembly {
         }
     }
 
-    /// Whether a symbol of `block` can be taken where no more than `max` blocks are to be open.
+    /// Whether a symbol of `block` can be accepted if at most `max` blocks may be incomplete.
     pub(crate) fn has_room(&self, block: u32, max: usize) -> bool {
         self.open.len() < max || self.open.contains_key(&block)
     }
 
-    /// How many symbols `block` lacks, of `symbols`.
+    /// Number of missing symbols of `block`, of `symbols`.
     pub(crate) fn lacks(&self, block: u32, symbols: u16) -> u16 {
         self.open.get(&block).map_or(symbols, |open| symbols.saturating_sub(open.there()).max(1))
     }
 
-    /// Takes a symbol of a block that has `symbols` of its own.
+    /// Adds a symbol of a block with `symbols` source symbols.
     pub(crate) fn take(
         &mut self,
         block: u32,
@@ -115,7 +115,7 @@ impl Assembly {
         Ok(if self.make_room(block) { SymbolOutcome::New } else { SymbolOutcome::NoRoom })
     }
 
-    /// Opens a block; shelves another when there are too many in memory.
+    /// Opens a block; moves another one to the spill if there are too many in memory.
     fn begin(&mut self, block: u32, symbols: u16, spill: &mut dyn Spill) -> std::io::Result<()> {
         let size = usize::from(symbols) * self.symbol_bytes;
         while self.slab_bytes > 0 && self.slab_bytes + size > self.max_bytes {
@@ -149,7 +149,7 @@ impl Assembly {
     }
 
     /// Drops coded symbols of the highest blocks while there are too many. Returns false if those of `block` were dropped. The lowest block
-    /// keeps its symbols, so that it will be complete at some time.
+    /// keeps its symbols, so that it becomes complete eventually.
     fn make_room(&mut self, block: u32) -> bool {
         let mut kept = true;
         while self.repair_bytes > self.max_bytes {
@@ -164,7 +164,7 @@ impl Assembly {
         kept
     }
 
-    /// Completes a block that has as many symbols as it needs; sometimes the code needs one more.
+    /// Completes a block with enough symbols; sometimes decoding needs one more.
     fn complete(&mut self, block: u32, spill: &mut dyn Spill) -> std::io::Result<SymbolOutcome> {
         let Some(open) = self.open.get_mut(&block) else { return Ok(SymbolOutcome::Duplicate) };
         let all_own = open.own_count == open.symbols;
@@ -196,7 +196,7 @@ impl Assembly {
         Ok(step)
     }
 
-    /// Forgets a block.
+    /// Removes a block.
     fn forget(&mut self, block: u32) {
         if let Some(open) = self.open.remove(&block) {
             self.repair_bytes -= open.coded.len() * self.symbol_bytes;
@@ -214,7 +214,7 @@ impl Open {
         self.own[number as usize / 64] >> (number % 64) & 1 == 1
     }
 
-    /// Notes a symbol of its own; false when it was there.
+    /// Marks a source symbol as received. Returns false for a duplicate.
     fn take_own(&mut self, number: u32) -> bool {
         let fresh = !self.has_own(number);
         self.own[number as usize / 64] |= 1 << (number % 64);
@@ -237,7 +237,7 @@ impl Open {
     }
 }
 
-/// The code's parameters for one block of `symbols` symbols: blocks are numbered by us.
+/// The parameters of the code for one block of `symbols` symbols; block numbers are not those of RFC 6330.
 pub(crate) fn code(symbols: u16, symbol_bytes: usize) -> ObjectTransmissionInformation {
     let length = u64::from(symbols) * symbol_bytes as u64;
     ObjectTransmissionInformation::new(length, symbol_bytes as u16, 1, 1, 1)

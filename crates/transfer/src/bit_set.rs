@@ -1,6 +1,6 @@
 //! A set of block numbers below a known bound.
 
-/// A set of numbers below `bound`, of one size whatever is in it.
+/// A set of numbers below `bound`, of constant size.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitSet {
     words: Vec<u64>,
@@ -8,7 +8,7 @@ pub(crate) struct BitSet {
 }
 
 impl BitSet {
-    /// None of the numbers below `bound`.
+    /// The empty set of numbers below `bound`.
     pub(crate) fn new(bound: u32) -> Self {
         Self { words: vec![0; bound.div_ceil(64) as usize], bound }
     }
@@ -17,7 +17,7 @@ impl BitSet {
         self.words.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Puts a number in, or takes it out. One beyond the bound is left out.
+    /// Inserts or removes a number. A number from the bound on is ignored.
     pub(crate) fn set(&mut self, number: u32, is_in: bool) {
         let Some(word) = self.words.get_mut(number as usize / 64).filter(|_| number < self.bound) else {
             return;
@@ -26,7 +26,7 @@ impl BitSet {
         *word = if is_in { *word | bit } else { *word & !bit };
     }
 
-    /// The first number from `from` on that is in the set, or is not; the bound where there is none.
+    /// The first number from `from` on that is in the set, or that is not; the bound if there is none.
     pub(crate) fn next(&self, from: u32, is_in: bool) -> u32 {
         let mut at = from;
         while at < self.bound {

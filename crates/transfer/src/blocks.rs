@@ -19,9 +19,9 @@ use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Sink, Status, Waits};
 
 /// Bytes of a block's number before it.
 const HEAD: u64 = 4;
-/// This many bytes may be promised beyond those that are acknowledged.
+/// Maximum bytes in the stream beyond those that are acknowledged.
 const AHEAD: u64 = 32 << 20;
-/// Blocks of a report that are looked at when it says what came and was wrong, at most.
+/// Maximum number of blocks of a report that are checked for wrong ones.
 const LOOKED_AT: usize = 4096;
 
 /// The sending side.
@@ -30,19 +30,19 @@ pub struct BlockSource {
     manifest: Manifest,
     tally: Arc<Tally>,
     binding: [u8; HASH],
-    /// What the receiver said last; none before it did so in this session.
+    /// The last report of the receiver in this session.
     report: Option<Report>,
     /// Blocks of hashes that are to be sent, and those to be retransmitted.
     hashes: VecDeque<u32>,
     again: VecDeque<u32>,
     /// The next block of the file.
     next: u32,
-    /// Blocks in the stream: where each begins. Those before all that is not acknowledged are forgotten.
+    /// Blocks in the stream with their offsets. Acknowledged ones are removed.
     frames: VecDeque<(u64, u32)>,
-    /// Where the stream ends by now, and up to where it is acknowledged.
+    /// The present end of the stream, and the acknowledged offset.
     end: u64,
     acknowledged: u64,
-    /// Where each block ended that the receiver may still lack.
+    /// The end offset of each block that the receiver may lack.
     sent: BTreeMap<u32, u64>,
     whole: bool,
     /// Bytes that were acknowledged, over all sessions.
@@ -94,7 +94,7 @@ impl BlockSource {
                 if looked_at > LOOKED_AT || (level(block) == 0 && block >= self.next) {
                     break;
                 }
-                // what the receiver had not seen when it said this is under way
+                // later blocks were in flight when the report was sent
                 if self.sent.get(&block).is_some_and(|end| *end <= report.seen) || self.was_passed_over(block)
                 {
                     self.sent.insert(block, u64::MAX);
@@ -105,7 +105,7 @@ impl BlockSource {
         self.report = Some(report);
     }
 
-    /// Whether the receiver once said that it had a block of the file, so that it was not sent.
+    /// Whether the receiver has reported a block of the file, so that it was not sent.
     fn was_passed_over(&self, block: u32) -> bool {
         level(block) == 0 && block < self.next && !self.sent.contains_key(&block)
     }
@@ -117,7 +117,7 @@ impl BlockSource {
             return Some(block);
         }
         if let Some(block) = self.again.pop_front() {
-            // it may be wrong because it is no longer what it was when it was hashed
+            // it may be wrong because the file has changed since it was hashed
             let mut bytes = vec![0; self.manifest.layout.size_of(block)];
             let read = self.store.read_of(block, 0, &mut bytes);
             if let Err(error) = read.and_then(|()| self.store.check(block, &bytes)) {
@@ -134,7 +134,7 @@ impl BlockSource {
         })
     }
 
-    /// Copies bytes of a frame from `at` on; how many.
+    /// Copies bytes of a frame from `at` on. Returns how many.
     fn copy(&self, block: u32, at: u64, room: &mut [u8]) -> Result<usize, TransferError> {
         let head = block.to_be_bytes();
         if let Some(rest) = head.get(at as usize..).filter(|rest| !rest.is_empty()) {
@@ -160,7 +160,7 @@ impl ByteSource for BlockSource {
         self.end
     }
 
-    /// What is wrong is retransmitted: the end is where the receiver says that it has the whole.
+    /// Wrong blocks are retransmitted; the stream ends when the receiver reports that it is complete.
     fn end(&self) -> Option<u64> {
         None
     }
@@ -208,7 +208,7 @@ impl ByteSource for BlockSource {
         match Message::read(message) {
             Some(Message::Report(report)) => self.on_report(report),
             Some(Message::Failed(why)) => {
-                self.failed.get_or_insert(format!("the receiver could not take it: {why}"));
+                self.failed.get_or_insert(format!("the receiver could not store it: {why}"));
             }
             _ => {}
         }
@@ -231,16 +231,16 @@ impl ByteSource for BlockSource {
     }
 }
 
-/// The receiving side: cuts the stream into blocks again.
+/// The receiving side: divides the stream into blocks.
 pub struct BlockSink {
     inner: Collector,
     ring: Ring,
-    /// The block that is coming, and what is there of it.
+    /// The block that is being received, and its bytes so far.
     block: Option<(u32, Vec<u8>, usize)>,
 }
 
 impl BlockSink {
-    /// Takes what `manifest` describes, and holds up to `window` bytes beyond those in order.
+    /// Receives the object of `manifest`, and stores up to `window` bytes out of order.
     pub fn new(manifest: Manifest, into: Destination, window: u32, tally: Arc<Tally>) -> Self {
         let inner = Collector::of(manifest, into, tally);
         Self { inner, ring: Ring::new(2 * window as usize), block: None }
@@ -257,7 +257,7 @@ impl BlockSink {
                 self.ring.pass(head.len());
                 let number = u32::from_be_bytes(head);
                 let Some(length) = self.inner.size_of(number) else {
-                    let said = "what comes is no block of what was offered".to_owned();
+                    let said = "the received data are not blocks of the offered object".to_owned();
                     return self.inner.fail(&TransferError::Refused(said));
                 };
                 self.block = Some((number, Vec::with_capacity(length), length));
@@ -293,7 +293,7 @@ impl ByteSink for BlockSink {
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
-        // where nothing more is needed, the sender is told so
+        // when the object is complete, the sender is informed
         self.inner.status() != Status::Going || self.ring.write(offset, bytes)
     }
 

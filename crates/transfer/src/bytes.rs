@@ -21,7 +21,7 @@ use crate::{ByteSource, Status, Waits};
 pub struct Bytes {
     shared: Arc<Shared>,
     id: u64,
-    /// What only the receiver and this end know in this session.
+    /// The channel binding of this session.
     binding: [u8; HASH],
     tally: Arc<Tally>,
     /// How much the receiver had at the start of the session; `None` before its report.
@@ -43,10 +43,10 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Ring {
-    /// Where the ring begins, in bytes of records.
+    /// The offset of the ring's start, in bytes of records.
     first: u64,
     bytes: VecDeque<u8>,
-    /// It has ended; what proves that a receiver has all of it.
+    /// After the end: the proof by which a receiver confirms completion.
     whole: Option<[u8; HASH]>,
     failed: Option<std::io::ErrorKind>,
     closed: bool,
@@ -68,7 +68,7 @@ impl Bytes {
     ) -> (Self, Manifest) {
         let shared = Arc::new(Shared::default());
         let reader = Arc::clone(&shared);
-        // it ends with its input, or when nobody keeps the ring
+        // it ends with its input, or when the ring is dropped
         std::thread::spawn(move || reader.read_all(&mut *from));
         Self::of_ring(shared, name, id, tally)
     }
@@ -76,7 +76,7 @@ impl Bytes {
     /// The same for bytes in memory, without a thread. Panics above 16 MB including lengths.
     pub fn of_memory(mut from: &[u8], name: &str, id: u64, tally: Arc<Tally>) -> (Self, Manifest) {
         let records = from.len() / RECORD + 1;
-        assert!(from.len() + records * 2 + RECORD + 2 + HASH <= KEPT, "nobody would ever make room");
+        assert!(from.len() + records * 2 + RECORD + 2 + HASH <= KEPT, "it exceeds the ring");
         let shared = Arc::new(Shared::default());
         shared.read_all(&mut from);
         Self::of_ring(shared, name, id, tally)
@@ -113,7 +113,7 @@ impl Shared {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that was read has been acknowledged, and there may be more.
+    /// Everything read so far has been acknowledged, and more may follow.
     fn is_drained(&self) -> bool {
         let ring = self.ring();
         ring.bytes.is_empty() && ring.whole.is_none()
@@ -206,7 +206,7 @@ impl ByteSource for Bytes {
             Some(Message::Have { id, bytes, proof }) if id == self.id => {
                 let ring = self.shared.ring();
                 let (first, end) = (ring.first, ring.first + ring.bytes.len() as u64);
-                // it is not believed because it says so
+                // completion needs a proof
                 let expected = ring.whole.map(|possession| tree::proof(&self.binding, &possession));
                 drop(ring);
                 self.whole |= proof.is_some() && proof == expected;
@@ -226,7 +226,7 @@ impl ByteSource for Bytes {
                 }
             }
             Some(Message::Failed(why)) => {
-                self.failed.get_or_insert(format!("the receiver could not take it: {why}"));
+                self.failed.get_or_insert(format!("the receiver could not store it: {why}"));
             }
             _ => {}
         }
@@ -238,7 +238,7 @@ impl ByteSource for Bytes {
 
     fn waits(&self) -> Waits {
         match self.base {
-            // the program writes nothing
+            // the program pauses
             Some(_) if self.shared.is_drained() => Waits::Here,
             _ if self.acknowledged > 0 => Waits::There,
             _ => Waits::Nobody,
@@ -258,12 +258,12 @@ impl ByteSource for Bytes {
     }
 }
 
-/// This many bytes, for people.
+/// A number of bytes for users.
 pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }
 
-/// Copies bytes of a ring from `at` on; as many as there are.
+/// Copies bytes of a ring from `at` on, as many as it has.
 pub(crate) fn copy_out(ring: &VecDeque<u8>, at: usize, into: &mut [u8]) {
     let (front, back) = ring.as_slices();
     let first = front.get(at..).unwrap_or(&[]);

@@ -1,4 +1,4 @@
-//! The receiving side of a fountain code: takes announcements and symbols, and periodically reports what is missing.
+//! The receiving side of a fountain code: receives announcements and symbols, and periodically reports missing blocks.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::{MAX_MESSAGE_BYTES, Sink, Status, Waits};
 
 /// The destination of received data.
 pub enum Destination {
-    /// A folder, under the name that the sender proposes or another.
+    /// A folder; the name is that of the sender or another one.
     Folder {
         /// The folder, which must exist.
         path: PathBuf,
@@ -25,12 +25,12 @@ pub enum Destination {
         name: Option<String>,
         /// Whether an existing file is replaced when the new one is complete.
         replace: bool,
-        /// The identity of this receiver, if it calls the sender.
+        /// The identity of this receiver, if it connects to the sender.
         me: Option<Identity>,
     },
-    /// A program, in order.
+    /// A program, which reads the data in order.
     Pipe(Box<dyn Write + Send>),
-    /// A program that takes pieces of live streams, each with one write, and nothing else.
+    /// A program that receives each piece of a live stream in one write; other objects are refused.
     Player(Box<dyn Write + Send>),
 }
 
@@ -39,19 +39,19 @@ pub struct Collector {
     into: Option<Destination>,
     tally: Arc<Tally>,
     work: Option<Box<ObjectReceiver>>,
-    /// What only the sender and this end know in this session.
+    /// The channel binding of this session.
     binding: [u8; HASH],
     status: Status,
     refusal: Option<Rejection>,
-    /// Measure of delivered data: the maximum number of bytes that were here at once.
+    /// Measure of delivered data: the maximum number of bytes stored at a time.
     moved: u64,
     /// The highest number of a packet seen.
     seen: u64,
     spoke_at: Option<Time>,
     looked_at: Time,
-    /// Something came in this session.
+    /// A packet has arrived in this session.
     heard: bool,
-    /// Something came since it last spoke, or happened that the sender should know at once.
+    /// A packet has arrived since the last report, or an event must be reported at once.
     news: bool,
     urgent: bool,
 }
@@ -87,7 +87,7 @@ impl Collector {
         self.work.as_ref().map(|work| &work.manifest)
     }
 
-    /// A receiver of `manifest`, which reports what it has before the first packet. If it cannot be stored, it is refused with a message.
+    /// A receiver of `manifest`, which reports existing blocks before the first packet. If the object cannot be stored, it is refused with a message.
     pub fn of(manifest: Manifest, into: Destination, tally: Arc<Tally>) -> Self {
         let mut collector = Self::new(into, tally);
         if let Err(error) = collector.on_announce(manifest) {
@@ -96,13 +96,13 @@ impl Collector {
         collector
     }
 
-    /// Bytes of a block of what is received, of the file or of hashes; `None` where there is no such block.
+    /// Bytes of a block of the file or of its hashes; `None` if there is no such block.
     pub(crate) fn size_of(&self, block: u32) -> Option<usize> {
         let size = self.work.as_ref()?.manifest.layout.size_of(block);
         (size > 0).then_some(size)
     }
 
-    /// A whole block came, in a byte stream of which this many bytes have been taken.
+    /// A complete block arrived, in a byte stream of which this number of bytes have been accepted.
     pub(crate) fn take_block(&mut self, seen: u64, block: u32, bytes: Box<[u8]>) {
         (self.seen, self.heard, self.news) = (seen, true, true);
         let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
@@ -112,7 +112,7 @@ impl Collector {
         self.count(0);
     }
 
-    /// Counts what is here, and the bytes of a block that is coming.
+    /// Counts stored bytes, and those of a block that is being received.
     pub(crate) fn count(&mut self, coming: usize) {
         let arrived = self.work.as_ref().map_or(0, |work| work.arrived());
         self.moved = self.moved.max(arrived + coming as u64);
@@ -120,14 +120,14 @@ impl Collector {
 
     fn on_announce(&mut self, manifest: Manifest) -> Result<(), TransferError> {
         if let Some(work) = &mut self.work {
-            // what is something else was not agreed upon: in a group, any member may have said it
+            // another object was not accepted: in a group, any member may have forged it
             if work.manifest.same(&manifest) {
                 work.end_known(manifest, &self.tally);
             }
             return Ok(());
         }
         if let Kind::Live(_) = manifest.kind {
-            return Err(TransferError::Refused("what is sent is a live stream, not a file".to_owned()));
+            return Err(TransferError::Refused("the sender sends a live stream, not a file".to_owned()));
         }
         let Some(into) = self.into.take() else { return Ok(()) };
         let work = ObjectReceiver::open(manifest, into, &self.tally)?;
@@ -145,12 +145,12 @@ impl Collector {
         }
     }
 
-    /// Between reports where nothing comes.
+    /// Interval of reports without arrivals.
     fn pause(&self, every: Duration) -> Duration {
         if self.heard { SAID_AGAIN.max(every) } else { SAID_AT_FIRST }
     }
 
-    /// Checks and gives out what is next; finishes when that was the last.
+    /// Verifies and delivers the next blocks; finishes after the last.
     fn advance(&mut self) {
         let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
         match work.advance(&self.tally) {
@@ -248,7 +248,7 @@ impl Sink for Collector {
 
     fn waits(&self) -> Waits {
         match &self.work {
-            // its own program takes nothing, or what an earlier attempt left is being hashed
+            // its own program does not read, or the file of an earlier attempt is being hashed
             Some(work) if work.next_step() != NextStep::Never => Waits::Here,
             Some(work) if work.is_stream() && work.manifest.hash.is_none() => Waits::There,
             _ => Waits::Nobody,

@@ -1,8 +1,8 @@
-//! Which blocks are complete.
+//! The set of complete blocks.
 
 use std::collections::VecDeque;
 
-/// A set of block numbers that is full at its beginning. Takes memory only from the first block that is missing to the last that is there.
+/// A set of block numbers without gaps at its start. It uses memory only from the first missing block to the last complete one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompletedBlocks {
     /// All blocks below are complete. The words begin at `base / 64`.
@@ -17,12 +17,12 @@ impl CompletedBlocks {
         self.base
     }
 
-    /// How many are.
+    /// Number of complete blocks.
     pub(crate) const fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether `block` is.
+    /// Whether `block` is complete.
     pub(crate) fn has(&self, block: u32) -> bool {
         if block < self.base {
             return true;
@@ -31,7 +31,7 @@ impl CompletedBlocks {
         word.is_some_and(|word| word >> (block % 64) & 1 == 1)
     }
 
-    /// `block` is complete; false when it was before.
+    /// Marks `block` as complete. Returns false if it was before.
     pub(crate) fn insert(&mut self, block: u32) -> bool {
         if self.has(block) {
             return false;

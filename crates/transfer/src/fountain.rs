@@ -34,61 +34,61 @@ pub struct Fountain {
     receivers: Receivers,
     tally: Arc<Tally>,
     peers: BTreeMap<EndpointId, Peer>,
-    /// This many were there at once: it has begun.
+    /// The minimum number of receivers was present: the transfer has begun.
     begun: bool,
-    /// Blocks of hashes, which leave first, and how many of them have left.
+    /// Blocks of hashes, which are sent first, and how many of them have been sent.
     hashes: Vec<u32>,
     hashes_sent: usize,
-    /// The next symbol of the object itself.
+    /// The next source symbol.
     block: u32,
     symbol: u16,
-    /// Blocks all of whose own symbols were sent, and not everybody has.
+    /// Blocks whose source symbols have all been sent, and that a receiver may lack.
     sent: BTreeMap<u32, Block>,
-    /// Those of them that are wanted.
+    /// Those of them that receivers have requested.
     wanted: BTreeSet<u32>,
-    /// Blocks that a receiver may lack, for when nothing is wanted, and whose turn it is.
+    /// Blocks that a receiver may lack, in turn, for times without requests.
     doubtful: Vec<u32>,
     turn: usize,
-    /// The blocks read last.
+    /// The blocks that were read last.
     read: Buffer,
     again: Buffer,
-    /// Coded blocks, used last at the end.
+    /// Encoders of blocks, the last used one at the end.
     coders: VecDeque<(u32, SourceBlockEncoder)>,
-    /// Symbols made by the code so far: each gets a number of its own, whatever its block.
+    /// Number of repair symbols so far: each has a unique number, for all blocks.
     coded: u32,
     announce_at: Time,
-    /// Number of the next packet: a lower one means that the session restarted.
+    /// Number of the next packet; a lower one means that the session has restarted.
     seq: u64,
     failed: Option<String>,
-    /// Blocks below are not kept any more.
+    /// Blocks below are no longer stored.
     released: u32,
-    /// How often a receiver said that it has more than before.
+    /// Number of reports with progress.
     moved: u64,
-    /// A receiver needs one of those.
+    /// A receiver needs one of them.
     gone: bool,
 }
 
-/// What is known of a receiver.
+/// The state of a receiver.
 #[derive(Debug, Default)]
 struct Peer {
     here: bool,
-    /// What only it and this end know in its session.
+    /// The channel binding of its session.
     binding: [u8; HASH],
     /// Its last report; none since it joined.
     report: Option<Report>,
     whole: bool,
     failed: Option<String>,
-    /// The most symbols that it said it has, since it joined.
+    /// The maximum number of symbols that it has reported since it joined.
     had: u64,
 }
 
-/// A block of which symbols may be wanted.
+/// A block of which symbols may be requested.
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
-    /// Number of the packet that last carried a symbol of it; what reports say that have not seen that packet is out of date.
+    /// Number of the packet that last carried a symbol of it; reports from before that packet are outdated.
     last: u64,
     want: u16,
-    /// Its own symbols are to be retransmitted, from this one on.
+    /// Its source symbols are to be retransmitted from this one on.
     again: Option<u16>,
 }
 
@@ -99,23 +99,23 @@ struct Buffer {
     bytes: Vec<u8>,
 }
 
-/// Between announcements while a receiver has not reported, and afterwards.
+/// Intervals of announcements while a receiver has not reported, and afterwards.
 const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(25), Duration::from_secs(1));
-/// How often it is looked whether there is something to send.
+/// Interval at which a source without data is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Blocks ahead of a receiver that has not reported yet.
+/// Maximum number of blocks sent before a receiver's first report.
 const AHEAD: u32 = 64;
-/// Coded blocks in memory.
+/// Maximum number of encoders in memory.
 const CODERS: usize = 8;
-/// The most blocks of a report that are looked at.
+/// Maximum number of blocks of a report that are read.
 const LOOKED_AT: usize = 4096;
-/// The most blocks that are remembered as sent; reports about others are believed as they are.
+/// Maximum number of blocks with a known last packet; reports about others count as current.
 const REMEMBERED: usize = 1 << 16;
 /// One past the maximum number of a symbol [RFC6330 §3.2].
 const NUMBERS: u32 = 1 << 24;
 
 impl Fountain {
-    /// A fountain of `store`, which `manifest` describes.
+    /// A fountain of the object in `store` with this manifest.
     pub fn new(manifest: Manifest, store: Box<dyn Store>, receivers: Receivers, tally: Arc<Tally>) -> Self {
         let file = manifest.kind == Kind::File;
         let hashes = if file { manifest.layout.hash_blocks() } else { Vec::new() };
@@ -164,7 +164,7 @@ impl Fountain {
         self.peers.iter().filter_map(said).collect()
     }
 
-    /// Those that still receive.
+    /// The receivers that are not complete.
     fn at_work(&self) -> impl Iterator<Item = &Peer> {
         self.peers.values().filter(|peer| peer.here && !peer.whole && peer.failed.is_none())
     }
@@ -175,8 +175,7 @@ impl Fountain {
         self.begun
     }
 
-    /// One past the last block that every receiver can keep. Of a file nothing leaves that a receiver may have already, and has not been able to
-    /// say so.
+    /// One past the last block that every receiver can store. Blocks of a file are not sent before a receiver that may have them has reported.
     fn limit(&self) -> u32 {
         let limit = |peer: &Peer| match &peer.report {
             Some(report) if self.is_file() => report.limit.min(report.until),
@@ -191,7 +190,7 @@ impl Fountain {
         self.manifest.kind == Kind::File
     }
 
-    /// Whether all own symbols of a block have left, or were not needed.
+    /// Whether all source symbols of a block have been sent, or were not needed.
     fn was_sent(&self, block: u32) -> bool {
         if self.is_file() && level(block) > 0 {
             return self.hashes[..self.hashes_sent].contains(&block);
@@ -203,13 +202,13 @@ impl Fountain {
         self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream)
     }
 
-    /// The block whose own symbols leave now.
+    /// The block whose source symbols are being sent.
     fn next(&mut self) -> Option<u32> {
         if let Some(block) = self.hashes.get(self.hashes_sent) {
             return self.at_work().next().map(|_| *block);
         }
         if self.symbol == 0 {
-            // what everybody has already is passed over
+            // blocks that every receiver has are skipped
             let lacking = |peer: &Peer| {
                 peer.report.as_ref().map_or(self.block, |report| report.next_lacking(self.block))
             };
@@ -228,15 +227,15 @@ impl Fountain {
         self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
         let written = messages::write_announce(&self.manifest, room);
         if written == 0 {
-            self.failed = Some("packets are too short to say what is being sent".to_owned());
+            self.failed = Some("packets are too short for the announcement".to_owned());
         }
         written
     }
 
-    /// Sends a symbol that is wanted.
+    /// Sends a requested symbol.
     fn send_wanted(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
         loop {
-            // what others are checked by comes first
+            // hashes come first, because other blocks are verified by them
             let hashes = self.wanted.last().filter(|block| self.is_file() && level(**block) > 0);
             let block = *hashes.or(self.wanted.first())?;
             let symbols = self.symbols_in(block);
@@ -263,7 +262,7 @@ impl Fountain {
         }
     }
 
-    /// Sends the next symbol of the object itself.
+    /// Sends the next source symbol.
     fn send_next(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
         let (block, symbol) = (self.next()?, self.symbol);
         let own = self.symbols_in(block);
@@ -292,7 +291,7 @@ impl Fountain {
         Some(written)
     }
 
-    /// Sends a coded symbol of a block that a receiver may lack.
+    /// Sends a repair symbol of a block that a receiver may lack.
     fn send_doubtful(&mut self, room: &mut [u8]) -> Option<usize> {
         let block = *self.doubtful.get(self.turn % self.doubtful.len().max(1))?;
         self.turn = (self.turn + 1) % self.doubtful.len();
@@ -303,7 +302,7 @@ impl Fountain {
         written
     }
 
-    /// Writes a symbol of the object itself.
+    /// Writes a source symbol.
     fn write_own(&mut self, block: u32, number: u16, again: bool, room: &mut [u8]) -> Option<usize> {
         let buffer = if again { &mut self.again } else { &mut self.read };
         if buffer.block != Some(block) {
@@ -322,7 +321,7 @@ impl Fountain {
         write(block, u32::from(number), buffer.bytes.get(at..at + size)?, room)
     }
 
-    /// Writes a symbol made by the code.
+    /// Writes a repair symbol.
     fn write_coded(&mut self, block: u32, room: &mut [u8]) -> Option<usize> {
         let size = usize::from(self.manifest.layout.symbol_bytes);
         let symbols = self.symbols_in(block);
@@ -355,7 +354,7 @@ impl Fountain {
         write(block, symbol.payload_id().encoding_symbol_id(), symbol.data(), room)
     }
 
-    /// A block that a receiver wants is no longer kept.
+    /// A receiver needs a block that is no longer stored.
     fn gone(&mut self, block: u32) {
         self.wanted.remove(&block);
         let bytes = u64::from(self.released) * self.manifest.layout.block_bytes() as u64;
@@ -379,12 +378,12 @@ impl Fountain {
     fn on_report(&mut self, from: EndpointId, report: Report) {
         let peer = self.peers.entry(from).or_default();
         peer.here = true;
-        // an older report that came later
+        // a reordered report
         if peer.report.as_ref().is_some_and(|last| last.seen > report.seen || last.complete > report.complete)
         {
             return;
         }
-        // it is not believed because it says so
+        // completion needs a proof
         let whole = self.store.end().filter(|_| report.proof.is_some());
         peer.whole |=
             whole.is_some_and(|whole| report.proof == Some(tree::proof(&peer.binding, &whole.possession)));
@@ -399,11 +398,11 @@ impl Fountain {
                 let symbols = self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream);
                 let state = self.sent.entry(block).or_default();
                 let lacks = lack.symbols.min(symbols.max(1));
-                // what was sent since may be under way
+                // later symbols may be in flight
                 if state.last > report.seen || state.want >= lacks {
                     continue;
                 }
-                // who has nothing of a block needs no decoding if its own symbols come again
+                // a receiver without any symbol of a block needs no decoding if the source symbols are retransmitted
                 if alone && lacks == symbols && state.want == 0 {
                     state.again = Some(0);
                 }
@@ -420,7 +419,7 @@ impl Fountain {
         self.settle();
     }
 
-    /// How many symbols a receiver has, as far as its report tells.
+    /// Number of symbols that a receiver has, according to its report.
     fn symbols_of(&self, report: &Report) -> u64 {
         let block = u64::from(self.manifest.layout.block_symbols);
         let of_file = report.lacks.iter().filter(|lack| !self.is_file() || level(lack.first) == 0);
@@ -583,11 +582,11 @@ impl Payload for Fountain {
         let said: Vec<&str> = self.peers.values().filter_map(|peer| peer.failed.as_deref()).collect();
         let gone = self.peers.len() - whole - said.len();
         Status::Failed(match (self.peers.len(), &said[..], gone) {
-            (1, [why, ..], _) => format!("the receiver could not take it: {why}"),
+            (1, [why, ..], _) => format!("the receiver could not store it: {why}"),
             (all, [], _) => format!("{gone} of {all} receivers left before they had the whole"),
-            (all, [why, ..], 0) => format!("{} of {all} receivers could not take it: {why}", said.len()),
+            (all, [why, ..], 0) => format!("{} of {all} receivers could not store it: {why}", said.len()),
             (all, [why, ..], _) => {
-                format!("{} of {all} receivers could not take it, {gone} left: {why}", said.len())
+                format!("{} of {all} receivers could not store it, {gone} left: {why}", said.len())
             }
         })
     }

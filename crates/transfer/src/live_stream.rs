@@ -56,7 +56,7 @@ pub struct LiveStream {
     end_at: Time,
     peers: BTreeMap<EndpointId, Peer>,
     dropped: u64,
-    /// When the first piece was read, and how many have been.
+    /// When the first piece was read, and how many have been read.
     first_at: Option<Time>,
     read: u64,
     tally: Arc<Tally>,
@@ -84,7 +84,7 @@ impl LiveStream {
     ) -> Self {
         let (to_session, from_thread) = sync_channel(READ);
         let piece = Self::piece(room);
-        // it ends with its input, or when nobody takes what it reads
+        // it ends with its input, or when the channel is closed
         std::thread::spawn(move || {
             let mut bytes = vec![0; piece];
             loop {
@@ -108,7 +108,7 @@ impl LiveStream {
         room.saturating_sub(CHUNK_HEADER).clamp(1, 9000)
     }
 
-    /// Takes pieces from a channel, each at most as long as packets with `room` bytes of content allow; it ends when the channel is closed.
+    /// Reads pieces from a channel, each at most as long as packets with `room` bytes of content allow; the stream ends when the channel is closed.
     pub fn of_pieces(
         from: Receiver<Vec<u8>>,
         name: &str,
@@ -153,7 +153,7 @@ impl LiveStream {
         &self.manifest
     }
 
-    /// Takes what the program wrote since the last time, and lets go what is too old.
+    /// Reads the new pieces of the program, and drops those past their deadline.
     fn look(&mut self, now: Time) {
         while !self.ended && self.fresh.len() < KEPT {
             match self.from.try_recv() {
@@ -245,7 +245,7 @@ impl Payload for LiveStream {
         if self.is_over() { self.end_at.max(now) } else { self.announce_at.min(now + LOOK_EVERY) }
     }
 
-    /// Pieces of the first moment: a piece is a packet.
+    /// Pieces of the start-up phase, one per packet.
     fn pace(&mut self, now: Time) -> Pace {
         self.look(now);
         let Some(first_at) = self.first_at else { return Pace::Measuring(now + LOOK_EVERY) };
@@ -313,7 +313,7 @@ impl Payload for LiveStream {
         }
         let ended = self.peers.values().any(|peer| peer.over);
         match self.peers.values().find_map(|peer| peer.failed.as_ref()) {
-            Some(why) => Status::Failed(format!("a receiver could not take it: {why}")),
+            Some(why) => Status::Failed(format!("a receiver could not store it: {why}")),
             None if ended => Status::Whole,
             None => Status::Going,
         }
@@ -326,23 +326,23 @@ impl Payload for LiveStream {
 pub struct Playout {
     tally: Arc<Tally>,
     outflow: PipeWriter,
-    /// The file that it goes into, until that has its name.
+    /// The file into which it is written, under its temporary name.
     spool: Option<Spool>,
     deadline: Option<Duration>,
     report_every: Duration,
-    /// Minimum difference between arrival here and making there, in nanoseconds by two clocks.
+    /// Minimum difference between arrival and production, in nanoseconds by the clocks of both ends.
     offset: Option<i128>,
-    /// Number of the next piece to give out.
+    /// Number of the next piece to deliver.
     next: Option<u64>,
     held: BTreeMap<u64, (Time, Vec<u8>)>,
     /// One past the highest number seen.
     top: u64,
-    /// When missing pieces were first and last asked for.
+    /// When missing pieces were first and last requested.
     asked: BTreeMap<u64, (Time, Time)>,
     /// One past the last piece, once known.
     end: Option<u64>,
     over: bool,
-    /// Pieces that came and were of use.
+    /// Received pieces that were not duplicates or late.
     taken: u64,
     spoke_at: Option<Time>,
     status: Status,
@@ -350,7 +350,7 @@ pub struct Playout {
 }
 
 impl Playout {
-    /// Gives pieces to `pipe`.
+    /// Delivers pieces to `pipe`.
     pub fn new(pipe: Box<dyn Write + Send>, tally: Arc<Tally>) -> Self {
         Self {
             tally,
@@ -372,10 +372,10 @@ impl Playout {
         }
     }
 
-    /// Gives pieces to a new file, which gets its name when the stream has ended.
+    /// Writes pieces to a new file, which gets its final name when the stream has ended.
     ///
     /// # Errors
-    /// The system gives no second handle of the file.
+    /// The file handle cannot be duplicated.
     pub(crate) fn into_file(spool: Spool, tally: Arc<Tally>) -> Result<Self, super::TransferError> {
         let writer = spool.writer()?;
         Ok(Self { spool: Some(spool), ..Self::new(Box::new(writer), tally) })
@@ -406,12 +406,12 @@ impl Playout {
         Received::Useful
     }
 
-    /// Gives out what is next, and goes past what did not come in time.
+    /// Delivers the next pieces, and skips those that are late.
     fn play(&mut self, now: Time) -> Result<(), super::TransferError> {
         let Some(mut next) = self.next else { return Ok(()) };
         while let Some(first) = self.held.first_entry() {
             let (number, due) = (*first.key(), first.get().0);
-            // a gap is waited for until what comes after it must go out
+            // a gap is kept open until the deadline of the piece after it
             if number > next && now < due {
                 break;
             }
@@ -452,7 +452,7 @@ impl Playout {
         self.refusal = Some(Rejection::new(error.to_string()));
     }
 
-    /// Missing pieces that are to be asked for now.
+    /// Missing pieces that are to be requested now.
     fn missing(&mut self, now: Time) -> Vec<u64> {
         let next = self.next.unwrap_or(0);
         let top = self.end.unwrap_or(self.top).min(next + KEPT as u64);
@@ -471,9 +471,9 @@ impl Playout {
     }
 }
 
-/// A piece may go out so long after its time: the clock is looked at now and then only.
+/// Tolerance of a piece's deadline, because deadlines are checked at intervals.
 const LATE: Duration = Duration::from_millis(5);
-/// At the end the thread that writes a file is waited for so often, each time 10 ms.
+/// Number of waits of 10 ms for the writing thread at the end.
 const LAST_LOOKS: u32 = 100;
 
 impl Sink for Playout {
@@ -499,7 +499,7 @@ impl Sink for Playout {
                     self.spoke_at = None;
                 }
             }
-            // before the deadline is known nothing can be timed
+            // no piece is late before the deadline is known
             Some(Content::Chunk { number, at_ms, bytes, .. }) if self.deadline.is_some() => {
                 let what = self.on_chunk(number, at_ms, bytes, now);
                 self.tally.count_received(what);
@@ -551,7 +551,7 @@ impl Sink for Playout {
             || self.end.is_some_and(|end| self.next.is_some_and(|next| next < end));
         let due = self.held.first_key_value().map_or(Time::NEVER, |(_, (due, _))| *due);
         let speaks = spoke_at + if missing || self.end.is_some() { SAID_AT_MOST } else { self.report_every };
-        // where the way out is full it is tried again
+        // a full pipe is tried again
         speaks.min(due.max(spoke_at + SAID_AT_MOST))
     }
 
@@ -559,14 +559,14 @@ impl Sink for Playout {
         Some(self.taken)
     }
 
-    /// What a sender sends live may come to nothing for a while.
+    /// A live source may pause.
     fn waits(&self) -> Waits {
         if self.outflow.is_full() { Waits::Here } else { Waits::There }
     }
 
     fn on_end(&mut self, _now: Time) {
         let Some(spool) = self.spool.take() else { return };
-        // what was given to the writing thread is part of what came
+        // pieces in the queue of the writing thread count as received
         for _ in 0..LAST_LOOKS {
             if self.outflow.is_done().unwrap_or(true) {
                 break;
@@ -574,7 +574,8 @@ impl Sink for Playout {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         if let Some(part) = spool.abandon() {
-            self.tally.note(format!("the stream did not end: what came of it is kept as {}", part.display()));
+            self.tally
+                .note(format!("the stream is incomplete: the received part is kept as {}", part.display()));
         }
     }
 

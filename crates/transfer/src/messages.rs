@@ -4,12 +4,12 @@ use super::Manifest;
 use super::layout::level;
 use super::tree::PROOF;
 
-/// What the content of a packet is.
+/// The content of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content<'a> {
-    /// What is being sent.
+    /// The announcement of the object.
     Announce(Manifest),
-    /// A symbol of a block: the block's own up to the number of its symbols, made by the fountain code beyond.
+    /// A symbol of a block: the block's own up to the number of its symbols, a repair symbol from there on.
     Symbol {
         /// The block, from 0.
         block: u32,
@@ -22,14 +22,14 @@ pub(crate) enum Content<'a> {
     Chunk {
         /// Its number, from 0.
         number: u64,
-        /// Milliseconds from the start of the stream until it was there.
+        /// Milliseconds from the start of the stream until it was produced.
         at_ms: u32,
         /// Nothing follows it.
         last: bool,
         /// The piece.
         bytes: &'a [u8],
     },
-    /// Nothing: the controller wanted a packet to leave.
+    /// No content: the congestion controller required a packet.
     Nothing,
 }
 
@@ -43,7 +43,7 @@ pub(crate) const SYMBOL_HEADER: usize = 8;
 /// Bytes before a piece of a live stream.
 pub(crate) const CHUNK_HEADER: usize = 13;
 
-/// Writes what stands before a symbol.
+/// Writes the header of a symbol.
 ///
 /// | bytes | what |
 /// | --- | --- |
@@ -56,7 +56,7 @@ pub(crate) fn write_symbol_header(block: u32, number: u32, room: &mut [u8]) {
     room[5..8].copy_from_slice(&number.to_be_bytes()[1..]);
 }
 
-/// Writes what stands before a piece of a live stream.
+/// Writes the header of a piece of a live stream.
 ///
 /// | bytes | what |
 /// | --- | --- |
@@ -69,7 +69,7 @@ pub(crate) fn write_chunk_header(number: u64, at_ms: u32, last: bool, room: &mut
     room[9..13].copy_from_slice(&at_ms.to_be_bytes());
 }
 
-/// Writes an announcement: 1, and the manifest. How long it is; zero where it does not fit.
+/// Writes an announcement: 1, and the manifest. Returns its length, or zero if it does not fit.
 pub(crate) fn write_announce(manifest: &Manifest, room: &mut [u8]) -> usize {
     let mut bytes = vec![ANNOUNCE];
     manifest.write(&mut bytes);
@@ -78,7 +78,7 @@ pub(crate) fn write_announce(manifest: &Manifest, room: &mut [u8]) -> usize {
     bytes.len()
 }
 
-/// Reads the content of a packet; `None` where it is of no kind we know.
+/// Reads the content of a packet; `None` for an unknown kind.
 pub(crate) fn read_content(bytes: &[u8]) -> Option<Content<'_>> {
     let Some((kind, rest)) = bytes.split_first() else { return Some(Content::Nothing) };
     match *kind {
@@ -100,49 +100,49 @@ pub(crate) fn read_content(bytes: &[u8]) -> Option<Content<'_>> {
     }
 }
 
-/// What a receiver says.
+/// A message of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// What it lacks.
+    /// A report of missing blocks.
     Report(Report),
-    /// It cannot take what is sent, and why.
+    /// It refuses the object, with the reason.
     Failed(String),
-    /// Pieces of a live stream that have not come.
+    /// Missing pieces of a live stream.
     Missing {
-        /// All below were received or given up.
+        /// All pieces below were received or skipped.
         below: u64,
-        /// The stream has ended, and all of it that was in time was given out.
+        /// The stream has ended, and every piece was delivered or skipped.
         over: bool,
-        /// Which have not come, in order.
+        /// The missing pieces, in order.
         numbers: Vec<u64>,
     },
     /// How much of a byte stream it has, from its beginning.
     Have {
-        /// Of which object.
+        /// The object.
         id: u64,
         /// Bytes.
         bytes: u64,
-        /// That is all of it, it is as it should be, and this proves it.
+        /// The proof of completion.
         proof: Option<[u8; PROOF]>,
     },
 }
 
-/// What a receiver of blocks lacks.
+/// The report of a receiver of blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// It has the whole, its hash is right, and this proves it.
+    /// The proof that the object is complete and its hash is right.
     pub(crate) proof: Option<[u8; PROOF]>,
-    /// The highest number of a packet that it has seen: the report knows nothing of what came after.
+    /// The highest packet number that it has received: the report describes the state at that packet.
     pub(crate) seen: u64,
     /// Blocks below are complete.
     pub(crate) base: u32,
-    /// The report tells of blocks below: those that it does not list are there.
+    /// The report covers blocks below: those that it does not list are complete.
     pub(crate) until: u32,
-    /// It cannot keep blocks from this one on yet.
+    /// It cannot store blocks from this one on yet.
     pub(crate) limit: u32,
-    /// How many blocks are complete, and right.
+    /// Number of complete and verified blocks.
     pub(crate) complete: u32,
-    /// Blocks that lack something: those of hashes first, then in order.
+    /// Incomplete blocks: those of hashes first, then in order.
     pub(crate) lacks: Vec<MissingSymbols>,
 }
 
@@ -163,25 +163,25 @@ const HAVE: u8 = 4;
 const REPORT_HEADER: usize = 26 + PROOF;
 /// Bytes of an entry.
 const LACK_BYTES: usize = 8;
-/// The most entries of a report, so that it fits into a message.
+/// Maximum number of entries of a report, so that it fits into a message.
 pub(crate) const MAX_LACKS: usize = (crate::MAX_MESSAGE_BYTES - REPORT_HEADER) / LACK_BYTES;
-/// The most pieces that a message asks for.
+/// Maximum number of pieces that a message requests.
 pub(crate) const MAX_MISSING: usize = (crate::MAX_MESSAGE_BYTES - 10) / 8;
 
 impl Message {
-    /// Writes it to the beginning of `room`; how long it is. What does not fit of lists and sentences is left out.
+    /// Writes it to the start of `room` and returns its length. Lists and texts are truncated to fit.
     ///
     /// | a report: bytes | what |
     /// | --- | --- |
     /// | 0 | 1 |
-    /// | 1 | 1 when the whole is there |
-    /// | 2–9 | highest number of a packet seen; of a byte stream, how many bytes of it have been taken |
+    /// | 1 | 1 if the object is complete |
+    /// | 2–9 | highest packet number received; of a byte stream, the number of accepted bytes |
     /// | 10–13, 14–17, 18–21, 22–25 | base, until, limit, complete blocks |
-    /// | 26–41 | proof that the whole is there, otherwise zeros |
-    /// | then | 4 bytes first block, 2 how many blocks, 2 symbols that each lacks |
+    /// | 26–41 | proof of completion, otherwise zeros |
+    /// | then | 4 bytes first block, 2 number of blocks, 2 missing symbols of each |
     ///
-    /// A refusal is 2 and a sentence. Missing pieces are 3, 1 when it is over, 8 bytes *below*, and 8 bytes a piece. What is there of a byte
-    /// stream is 4, 1 when it is whole, 8 bytes id, 8 bytes how many, 16 bytes proof.
+    /// A refusal is 2 and a text. Missing pieces are 3, 1 at the end, 8 bytes *below*, and 8 bytes per piece. The state of a byte
+    /// stream is 4, 1 if it is complete, 8 bytes id, 8 bytes received length, 16 bytes proof.
     pub(crate) fn write(&self, room: &mut [u8]) -> usize {
         let mut bytes = Vec::with_capacity(room.len());
         match self {
@@ -219,13 +219,13 @@ impl Message {
         bytes.len()
     }
 
-    /// Reads a message; `None` where it is of no kind we know.
+    /// Reads a message; `None` for an unknown kind.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
         match *kind {
             REPORT => Some(Self::Report(Report::read(rest)?)),
             FAILED => {
-                // people read it
+                // for users
                 Some(Self::Failed(wire::printable(&String::from_utf8_lossy(rest))))
             }
             MISSING => {
@@ -248,7 +248,7 @@ impl Message {
 }
 
 impl Report {
-    /// The first block of the file from `from` on that is not there, as far as this tells; nothing is there from its end on.
+    /// The first block of the file from `from` on that is missing according to this report; all blocks from its end on are missing.
     pub(crate) fn next_lacking(&self, from: u32) -> u32 {
         let from = from.max(self.base);
         if from >= self.until {

@@ -4,19 +4,19 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// It is empty or too long.
-    #[error("it has no letters, or more than 200 bytes")]
+    #[error("it is empty, or has more than 200 bytes")]
     Length,
-    /// It leads to another folder, or could.
-    #[error("it is not the name of a file but a path")]
+    /// It could lead to another folder.
+    #[error("it is a path, not the name of a file")]
     Path,
     /// It starts like a hidden file or an option.
     #[error("it begins with a dot or a dash")]
     Beginning,
     /// It has control characters or invisible ones.
-    #[error("it holds letters that are not shown")]
+    #[error("it contains invisible characters")]
     Letters,
-    /// It ends like our files of unfinished transfers.
-    #[error("it ends like an unfinished transfer")]
+    /// It has the suffix of incomplete files.
+    #[error("it has the suffix of an incomplete transfer")]
     Ending,
 }
 
@@ -45,7 +45,7 @@ pub fn check_name(name: &str) -> Result<(), BadName> {
     Ok(())
 }
 
-/// With our own endings it stays below the 255 bytes that file systems take.
+/// Maximum length, so that it fits with suffixes into the 255 bytes of file systems.
 const LONGEST: usize = 200;
 
 #[cfg(test)]

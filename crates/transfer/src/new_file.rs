@@ -11,7 +11,7 @@ use nix::fcntl::OFlag;
 use super::TransferError;
 use super::names::{PART, STATE};
 
-/// Makes a new file (`O_CREAT | O_EXCL`: a link in its place is not followed).
+/// Creates a new file (`O_CREAT | O_EXCL`: a link in its place is not followed).
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub(crate) fn reopen(path: &Path) -> Result<File, TransferError> {
     let file = match opened {
         Ok(file) => file,
         Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
-            return refused("is a symbolic link, through which nothing is written: remove it");
+            return refused("is a symbolic link, which is not followed: remove it");
         }
         Err(error) => return Err(TransferError::at(path)(error)),
     };
@@ -45,12 +45,12 @@ pub(crate) fn reopen(path: &Path) -> Result<File, TransferError> {
         return refused("is not a file");
     }
     if there.nlink() != 1 {
-        return refused("is a hard link to another file, through which nothing is written: remove it");
+        return refused("is a hard link to another file, which is not written: remove it");
     }
     Ok(file)
 }
 
-/// Opens a file that an earlier attempt left, or makes it.
+/// Opens the file of an earlier attempt, or creates it.
 ///
 /// # Errors
 /// Those of [`create`] and [`reopen`].
@@ -61,7 +61,7 @@ pub(crate) fn create_or_reopen(path: &Path) -> Result<File, TransferError> {
     }
 }
 
-/// Renames the file at `part` to its final name and syncs it to disk. If `replace` is false, nothing that was made meanwhile is replaced.
+/// Renames the file at `part` to its final name and syncs it to disk. If `replace` is false, a file that was created meanwhile is not replaced.
 ///
 /// # Errors
 ///
@@ -71,12 +71,15 @@ pub(crate) fn publish(file: &File, part: &Path, whole: &Path, replace: bool) -> 
     if replace {
         fs::rename(part, whole).map_err(TransferError::at(whole))?;
     } else {
-        // unlike a renaming, this replaces nothing
+        // unlike renaming, a hard link does not replace a file
         match fs::hard_link(part, whole) {
             Ok(()) => fs::remove_file(part).map_err(TransferError::at(part))?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                let said =
-                    format!("{} came meanwhile; what was received is {}", whole.display(), part.display());
+                let said = format!(
+                    "{} was created meanwhile; the received file is {}",
+                    whole.display(),
+                    part.display()
+                );
                 return Err(TransferError::Refused(said));
             }
             // a file system without links
@@ -103,11 +106,11 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Makes it. What is called `name` already stays as it is until [`Self::finish`]; with `replace`, what an earlier attempt left
-    /// unfinished is removed.
+    /// Creates it. An existing file `name` remains until [`Self::finish`]; with `replace`, the incomplete file of an earlier attempt
+    /// is removed.
     ///
     /// # Errors
-    /// A file of that name, or an unfinished one, is there and is not to be replaced, or it cannot be made.
+    /// A file of that name, or an incomplete one, exists and is not to be replaced, or the file cannot be created.
     pub(crate) fn create(folder: &Path, name: &str, replace: bool) -> Result<Self, TransferError> {
         let place = |ending: &str| folder.join(format!("{name}{ending}"));
         let (whole, part) = (place(""), place(PART));
@@ -126,7 +129,7 @@ impl Spool {
         }
         let file = create(&part).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => TransferError::Refused(format!(
-                "{} is there already: an earlier transfer left it unfinished",
+                "{} is there already: it is the incomplete file of an earlier transfer",
                 part.display()
             )),
             _ => TransferError::at(&part)(error),
@@ -134,7 +137,7 @@ impl Spool {
         Ok(Self { file, part, whole, replace })
     }
 
-    /// To write to it.
+    /// A handle for writing.
     ///
     /// # Errors
     /// The system refuses.
@@ -142,7 +145,7 @@ impl Spool {
         self.file.try_clone().map_err(TransferError::at(&self.part))
     }
 
-    /// The stream has ended: the file gets its name, which is answered.
+    /// The stream has ended: the file gets its final name, which is returned.
     ///
     /// # Errors
     /// Those of [`publish`].
@@ -151,7 +154,7 @@ impl Spool {
         Ok(&self.whole)
     }
 
-    /// The stream broke off: where what came is kept. A file into which nothing came is removed.
+    /// The stream was interrupted. Returns where the received part is kept; an empty file is removed.
     pub(crate) fn abandon(&self) -> Option<&Path> {
         if self.file.metadata().is_ok_and(|there| there.len() == 0) {
             // what cannot be removed is empty

@@ -10,9 +10,9 @@ use stack::ndn::{Consumer, ConsumerConfig, Producer, ProducerConfig};
 use units::{Duration, Rate, Time};
 use wire::ndn::{Interest, LinkHeader, LinkPacket, Name, NameView, Packet as Wire, Reason, Unsigned, kind};
 
-/// The prefix of an app, as its machine knows it.
+/// The number of an application's prefix in its state machine.
 pub(super) const PREFIX: NameId = NameId(1);
-/// Values of one kind that are remembered: enough for ten minutes at a thousand a second.
+/// Maximum number of recorded values of a kind: ten minutes at a thousand per second.
 const MAX_SAMPLES: usize = 1 << 20;
 
 enum Kind {
@@ -25,7 +25,7 @@ pub struct App {
     kind: Kind,
     prefix: Name,
     payload: usize,
-    /// When it begins and ends.
+    /// Its start and its end.
     span: (Time, Time),
     begun: bool,
     ended: bool,
@@ -42,7 +42,7 @@ pub struct App {
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// How many so far.
+    /// The total so far.
     pub count: u64,
 }
 
@@ -98,7 +98,7 @@ impl App {
         matches!(self.kind, Kind::Producer(_))
     }
 
-    /// What it asks for or serves.
+    /// The prefix that it requests or serves.
     pub const fn prefix(&self) -> &Name {
         &self.prefix
     }
@@ -108,7 +108,7 @@ impl App {
         &self.generated
     }
 
-    /// When Data came.
+    /// Times of Data arrivals.
     pub fn received(&self) -> &[Time] {
         &self.received
     }
@@ -128,7 +128,7 @@ impl App {
         out
     }
 
-    /// When it wants to be called next.
+    /// The next deadline.
     pub(super) fn wake(&self) -> Time {
         match (self.begun, self.ended) {
             (false, _) => self.span.0,
@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// Does what is due.
+    /// Handles what is due.
     pub(super) fn on_time(&mut self, now: Time) {
         if !self.begun && now >= self.span.0 {
             self.begun = true;
@@ -159,7 +159,7 @@ impl App {
         }
     }
 
-    /// The forwarder has something for it.
+    /// Handles a frame of the forwarder.
     pub(super) fn on_frame(&mut self, frame: &[u8], now: Time) {
         let Ok(link) = LinkPacket::read(frame) else { return };
         let header = link.header;
@@ -203,7 +203,7 @@ impl App {
         self.give(Input::Packet(&packet), now);
     }
 
-    /// The segment that a name below the prefix ends in.
+    /// The segment number at the end of a name below the prefix.
     fn name_of(&self, name: NameView<'_>) -> Option<MachineName> {
         let (above, last) = name.split_last()?;
         let segment = last.segment().filter(|segment| *segment < MachineName::SEGMENTS)?;
@@ -231,7 +231,7 @@ impl App {
         self.out.outbox.clear();
     }
 
-    /// What the machine sent, as a frame.
+    /// A packet of the state machine as a frame.
     fn write(&mut self, packet: &Packet) {
         let body = match packet.header {
             Header::Interest(interest) => {

@@ -8,16 +8,16 @@ use super::Frames;
 use super::node::Node;
 use super::routes::Maker;
 
-/// Cost of a route for which none is said [NFD-mgmt: RIB].
+/// Default cost of a route [NFD-mgmt: RIB].
 const COST: u64 = 0;
-/// Flags of a route that holds for what is below [NFD-mgmt: RIB].
+/// Flags of a route that names below inherit [NFD-mgmt: RIB].
 const CHILD_INHERIT: u64 = 1;
-/// What a program did not do right [NFD-mgmt: Control Command].
+/// Status codes of refused commands [NFD-mgmt: Control Command].
 const BAD_REQUEST: u64 = 400;
 const FORBIDDEN: u64 = 403;
 const NOT_FOUND: u64 = 404;
 const NOT_IMPLEMENTED: u64 = 501;
-/// There is no room for another route.
+/// Status code if the maximum number of routes is reached.
 const FULL: u64 = 503;
 /// Answers are fresh for this long.
 const FRESH_MS: u64 = 1000;
@@ -49,7 +49,7 @@ impl Node {
         now: Time,
         frames: &mut dyn Frames,
     ) {
-        // an answer is longer than the question, and a stranger's address may be forged
+        // an answer is longer than the request, and the address of a stranger may be forged
         if self.is_stranger(face) || interest.name.bytes().len() > LONGEST_COMMAND {
             return self.count_command(false);
         }
@@ -68,7 +68,7 @@ impl Node {
         }
         let mut name = interest.name.to_name();
         if is_status(interest.name) {
-            // every answer has a name of its own, and is found by its beginning
+            // each answer has its own name, and answers a request for its prefix
             name.push_number(kind::VERSION, now.as_nanos() / 1_000_000);
         }
         let mut packet = Vec::with_capacity(content.len() + 256);
@@ -91,11 +91,11 @@ impl Node {
             return no(FORBIDDEN, "the digest is not right");
         }
         let Some(prefix) = arguments.name.clone().filter(|_| module == "rib") else {
-            return no(NOT_IMPLEMENTED, "rib/register and rib/unregister with a name are understood");
+            return no(NOT_IMPLEMENTED, "only rib/register and rib/unregister with a name are supported");
         };
-        // a program speaks for itself: routes to others are in the settings
+        // a program registers routes to itself only; others are in the settings
         if arguments.face.is_some_and(|other| other != 0 && other != face_number(face)) {
-            return no(FORBIDDEN, "routes are for the program that registers them");
+            return no(FORBIDDEN, "a program can only register routes to itself");
         }
         let cost = arguments.cost.unwrap_or(COST);
         match verb.as_str() {
@@ -104,7 +104,7 @@ impl Node {
                 let expires = life.map_or(Time::NEVER, |life| now + life);
                 let next = NextHop { face, cost };
                 if !self.routes.add(prefix.view(), next, Maker::Program, expires, now) {
-                    return no(FULL, "there are as many routes as there may be");
+                    return no(FULL, "the maximum number of routes is reached");
                 }
             }
             "unregister" => {
@@ -112,7 +112,7 @@ impl Node {
                     return no(NOT_FOUND, "there is no such route");
                 }
             }
-            _ => return no(NOT_IMPLEMENTED, "rib/register and rib/unregister are understood"),
+            _ => return no(NOT_IMPLEMENTED, "only rib/register and rib/unregister are supported"),
         }
         self.rerouted();
         let done = Arguments {
@@ -125,7 +125,7 @@ impl Node {
         Response { code: Response::OK, text: "OK".to_owned(), arguments: Some(done) }
     }
 
-    /// How it stands, a line each: a word, and a number.
+    /// The status, with a word and a number per line.
     pub fn status_text(&self) -> String {
         let stats = self.stats();
         let mut text = String::new();
@@ -169,12 +169,12 @@ impl Node {
     }
 }
 
-/// The number of a face for others: 0 is none of them.
+/// The face number in management packets, where 0 is no face.
 fn face_number(face: FaceId) -> u64 {
     u64::from(face.0) + 1
 }
 
-/// The longest name of a command, in bytes: with an answer that says it twice it still is a packet.
+/// Maximum length of a command's name in bytes: an answer that contains it twice fits into a packet.
 const LONGEST_COMMAND: usize = 4000;
-/// What of a status fits into one Data packet.
+/// Maximum bytes of a status in a Data packet.
 const LONGEST_STATUS: usize = 8000;

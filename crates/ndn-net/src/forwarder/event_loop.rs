@@ -13,7 +13,7 @@ pub trait ForwarderPlatform: Frames {
     /// Time since the start of the forwarder, by a monotonic clock.
     fn now(&mut self) -> Time;
 
-    /// PendingCounts until something may have arrived, or until `until`.
+    /// Waits until something may have arrived, or until `until`.
     fn wait(&mut self, until: Time);
 
     /// Receives into `inbox`, at most one batch.
@@ -113,7 +113,7 @@ pub fn drive(
         inbox.clear();
         platform.receive(&mut inbox);
         for (arrival, at) in inbox.found.drain(..) {
-            // what is due before it is handled first
+            // earlier deadlines are handled first
             let now = platform.now();
             match arrival {
                 Arrival::Frame(from) => node.on_frame(from, &inbox.bytes[at], now, platform),

@@ -13,7 +13,7 @@ use wire::ndn::Token;
 
 use super::pending::PendingCounts;
 
-/// How an Interest asks: the same name asked for in another way is another request.
+/// The selectors of an Interest: the same name with other selectors is another request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selectors {
     pub(super) can_be_prefix: bool,
@@ -21,7 +21,7 @@ pub(super) struct Selectors {
 }
 
 impl Selectors {
-    /// All ways.
+    /// All combinations.
     pub(super) const ALL: [Self; WAYS as usize] = [
         Self { can_be_prefix: false, must_be_fresh: false },
         Self { can_be_prefix: true, must_be_fresh: false },
@@ -34,10 +34,10 @@ impl Selectors {
     }
 }
 
-/// How many ways there are.
+/// Number of combinations.
 const WAYS: u64 = 4;
 
-/// A name, and a way to ask for it.
+/// A name with selectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) slot: u32,
@@ -45,37 +45,37 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// The request that the machine's name is.
+    /// The request with this name in the state machine.
     pub(super) fn of(name: Name) -> Self {
         Self { slot: (name.segment / WAYS) as u32, way: Selectors::ALL[(name.segment % WAYS) as usize] }
     }
 }
 
-/// What is known of a name.
+/// The entry of a name.
 #[derive(Debug)]
 struct Entry {
     name: Arc<[u8]>,
-    /// The longest prefix that has a route, as the machine knows it.
+    /// The longest prefix with a route, by its number in the state machine.
     prefix: NameId,
-    /// The state of the routes by which that was found.
+    /// The version of the routes for which this prefix was found.
     routes: u64,
     asked: Vec<SelectorState>,
 }
 
-/// What is known of one way to ask for a name.
+/// The state of a request: a name with selectors.
 #[derive(Debug, Default)]
 struct SelectorState {
     way: Selectors,
-    /// The latest Interest, as it is sent on but for its nonce.
+    /// The latest Interest, as it is forwarded except for its nonce.
     interest: Option<Arc<[u8]>>,
-    /// Who waits for the answer.
+    /// The downstreams of the request.
     downstreams: Vec<Downstream>,
-    /// When all of them have given up, at the earliest; never while nobody waits.
+    /// The earliest time at which all their deadlines have passed; never without downstreams.
     until: Time,
     content: Option<CachedData>,
 }
 
-/// Who waits, and what it wants back with the answer.
+/// A downstream, and the token that is returned with the answer.
 #[derive(Clone, Copy, Debug)]
 struct Downstream {
     face: FaceId,
@@ -92,7 +92,7 @@ pub(super) struct CachedData {
 /// Bounds of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Most names.
+    /// Maximum number of names.
     pub(super) names: usize,
     /// Maximum bytes of names, Interests and Data.
     pub(super) bytes: usize,
@@ -100,13 +100,13 @@ pub(super) struct Bounds {
     pub(super) contents: usize,
 }
 
-/// All names that are pending, kept, or were so not long ago.
+/// All names that are pending or stored, or were so recently.
 #[derive(Debug)]
 pub(super) struct Table {
     slots: BTreeMap<Arc<[u8]>, u32>,
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
-    /// Where the search for a name that nobody needs goes on.
+    /// The position at which the search for unused names continues.
     hand: usize,
     bytes: usize,
     /// Of these, Data.
@@ -115,16 +115,16 @@ pub(super) struct Table {
     /// Requests with downstreams that wait, by deadline.
     deadlines: BTreeSet<(Time, u32, u8)>,
     waits: PendingCounts,
-    /// Names that end in the digest of a whole Data packet.
+    /// Names that end in an implicit digest.
     digests: usize,
 }
 
-/// Names that are looked at for each that is to be forgotten. Half of them can be forgotten as a rule, so that two looks are enough; this
-/// bounds the work where they cannot.
+/// Maximum number of names that are checked to remove one. Usually half of the names can be removed, so that two checks are enough; this limits the
+/// work in other cases.
 const LOOKS: usize = 64;
-/// Accounted for each name beside its bytes.
+/// Bytes accounted for each name in addition to its own.
 const OVERHEAD: usize = 128;
-/// Accounted for who waits, here and in the machine.
+/// Bytes accounted for each downstream, here and in the state machine.
 pub(super) const DOWNSTREAM: usize = 128;
 
 impl Table {
@@ -144,38 +144,38 @@ impl Table {
         }
     }
 
-    /// Who waits for how much.
+    /// Numbers of pending requests.
     pub(super) const fn waits(&self) -> &PendingCounts {
         &self.waits
     }
 
-    /// Whether kept Data take more than they may.
+    /// Whether stored Data exceed their limit.
     pub(super) const fn keeps_too_much(&self) -> bool {
         self.contents > self.room.contents
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// What they take, with all that is kept under them.
+    /// Bytes of names and of everything that is stored under them.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether an Interest may have asked by the digest of a whole Data packet.
+    /// Whether an Interest may have requested by the implicit digest of a Data packet.
     pub(super) const fn has_digests(&self) -> bool {
         self.digests > 0
     }
 
-    /// The place of a name.
+    /// The slot of a name.
     pub(super) fn find(&self, name: &[u8]) -> Option<u32> {
         self.slots.get(name).copied()
     }
 
-    /// The place of a name, made if there is none; `None` where there is no room for it and `more` bytes. `needed` says of a machine's name
-    /// whether it is pending or kept; a name of which no way is can be forgotten.
+    /// The slot of a name, which is created if necessary; `None` if there is no space for it and `more` bytes. `needed` returns whether a name of the
+    /// state machine is pending or stored; a name for which neither is true with any selectors can be removed.
     pub(super) fn open(&mut self, name: &[u8], more: usize, needed: impl Fn(Name) -> bool) -> Option<u32> {
         let known = self.find(name);
         let cost = more + if known.is_none() { name.len() + OVERHEAD } else { 0 };
@@ -213,7 +213,7 @@ impl Table {
         Some(slot)
     }
 
-    /// Whether a name is pending or kept in any way.
+    /// Whether a name is pending or stored with any selectors.
     pub(super) fn is_needed(&self, slot: u32, needed: impl Fn(Name) -> bool) -> bool {
         Selectors::ALL.iter().any(|way| self.name(Request { slot, way: *way }).is_some_and(&needed))
     }
@@ -236,19 +236,19 @@ impl Table {
         self.entries.get(slot as usize)?.as_ref()
     }
 
-    /// The machine's name of a request.
+    /// The name of a request in the state machine.
     pub(super) fn name(&self, Request { slot, way }: Request) -> Option<Name> {
         let entry = self.entry(slot)?;
         Some(Name { prefix: entry.prefix, segment: u64::from(slot) * WAYS + way.number() })
     }
 
-    /// The state of the routes by which the prefix of a name was found; 0 for a new one.
+    /// The version of the routes for which the prefix of a name was found; 0 for a new name.
     pub(super) fn routed_by(&self, slot: u32) -> u64 {
         self.entry(slot).map_or(0, |entry| entry.routes)
     }
 
-    /// Gives a name the prefix that was found by the state `routes`. What was kept under another prefix is forgotten: the machine does not
-    /// find it any more.
+    /// Sets the prefix of a name that was found in version `routes` of the routes. Data that were stored under another prefix are removed, because the
+    /// state machine no longer finds them.
     pub(super) fn route(&mut self, slot: u32, prefix: NameId, routes: u64) {
         let Some(entry) = self.entries.get_mut(slot as usize).and_then(Option::as_mut) else { return };
         entry.routes = routes;
@@ -285,7 +285,7 @@ impl Table {
         self.asked(request).is_some_and(|asked| asked.downstreams.iter().any(|one| one.face == face))
     }
 
-    /// Takes the latest Interest of a request, with the token of its downstream, which waits until then.
+    /// Stores the latest Interest of a request, with the token and the deadline of its downstream.
     pub(super) fn ask(
         &mut self,
         request: Request,
@@ -311,7 +311,7 @@ impl Table {
         }
     }
 
-    /// A request is to be looked at then, or never.
+    /// Sets the time at which a request is checked.
     pub(super) fn watch(&mut self, request: Request, until: Time) {
         let Some(asked) = self.asked_mut(request) else { return };
         let old = std::mem::replace(&mut asked.until, until);
@@ -322,13 +322,13 @@ impl Table {
         }
     }
 
-    /// A request that is to be looked at by `now`.
+    /// A request whose check is due by `now`.
     pub(super) fn due(&self, now: Time) -> Option<Request> {
         let (until, slot, way) = *self.deadlines.first()?;
         (until <= now).then(|| Request { slot, way: Selectors::ALL[usize::from(way)] })
     }
 
-    /// A face does not wait: the machine did not take its Interest.
+    /// Removes a downstream whose Interest the state machine did not accept.
     pub(super) fn not_taken(&mut self, request: Request, face: FaceId) {
         let Some(asked) = self.asked_mut(request) else { return };
         let before = asked.downstreams.len();
@@ -344,13 +344,13 @@ impl Table {
         self.asked(request)?.interest.as_ref()
     }
 
-    /// The token that a downstream wants back.
+    /// The token of a downstream.
     pub(super) fn token(&self, request: Request, face: FaceId) -> Token {
         let downstreams = self.asked(request).map(|asked| &asked.downstreams[..]).unwrap_or_default();
         downstreams.iter().find(|one| one.face == face).map_or(Token::default(), |one| one.token)
     }
 
-    /// Nobody waits for it any longer.
+    /// Removes all downstreams.
     pub(super) fn answered(&mut self, request: Request) {
         if self.asked(request).is_none() {
             return;
@@ -363,7 +363,7 @@ impl Table {
         downstreams.iter().for_each(|one| self.waits.end(one.face));
     }
 
-    /// Keeps Data that answers a request, or none.
+    /// Stores the Data that answer a request, or removes them.
     pub(super) fn keep(&mut self, request: Request, content: Option<CachedData>) {
         let more = content.as_ref().map_or(0, |kept| kept.packet.len());
         let Some(asked) = self.asked_mut(request) else { return };
@@ -372,7 +372,7 @@ impl Table {
         self.contents = self.contents + more - less;
     }
 
-    /// Data that is kept.
+    /// Stored Data.
     pub(super) fn kept(&self, request: Request) -> Option<&CachedData> {
         self.asked(request)?.content.as_ref()
     }
@@ -389,7 +389,7 @@ impl SelectorState {
     }
 }
 
-/// Whether the last component of a name is the digest of a whole Data packet.
+/// Whether the last component of a name is an implicit digest.
 fn ends_in_digest(name: &[u8]) -> bool {
     wire::ndn::NameView::read(name)
         .ok()
@@ -523,7 +523,7 @@ mod tests {
     fn a_stranger_who_asks_for_ever_new_names_fills_nothing() {
         let mut table = Table::new(Bounds { names: 1000, bytes: 1 << 20, contents: 0 }, waits());
         for n in 0..50_000u32 {
-            // what was asked for last is pending
+            // the last request is pending
             let needed = |name: Name| (name.segment / 4).abs_diff(u64::from(n % 1000)) < 100;
             if let Some(slot) = table.open(&n.to_be_bytes(), 60, needed) {
                 table.ask(request(slot), vec![0; 60].into(), FaceId(0), Token::default(), at(4));

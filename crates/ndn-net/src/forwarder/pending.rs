@@ -2,11 +2,11 @@
 
 use contract::FaceId;
 
-/// How many requests faces wait for.
+/// Numbers of pending requests per face.
 #[derive(Debug)]
 pub(super) struct PendingCounts {
     faces: Vec<Face>,
-    /// Those of strangers, all together.
+    /// The sum over all strangers.
     strangers: usize,
 }
 
@@ -17,23 +17,23 @@ struct Face {
 }
 
 impl PendingCounts {
-    /// Nobody waits. `strangers` says of each face whether it is a stranger's.
+    /// No pending requests. `strangers` has for each face whether it leads to a stranger.
     pub(super) fn new(strangers: impl IntoIterator<Item = bool>) -> Self {
         let faces = strangers.into_iter().map(|stranger| Face { requests: 0, stranger });
         Self { faces: faces.collect(), strangers: 0 }
     }
 
-    /// Whether a face is a stranger's.
+    /// Whether a face leads to a stranger.
     pub(super) fn is_stranger(&self, face: FaceId) -> bool {
         self.faces[face.index()].stranger
     }
 
-    /// How many requests a face waits for.
+    /// Number of pending requests of a face.
     pub(super) fn of(&self, face: FaceId) -> usize {
         self.faces[face.index()].requests as usize
     }
 
-    /// How many strangers wait for, all together.
+    /// Number of pending requests of all strangers.
     pub(super) const fn of_strangers(&self) -> usize {
         self.strangers
     }

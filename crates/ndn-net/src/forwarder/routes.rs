@@ -6,14 +6,14 @@ use contract::{FaceId, NameId, Names, NextHop};
 use units::{Duration, Time};
 use wire::ndn::NameView;
 
-/// Who made a route.
+/// The origin of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
     /// The settings.
     Settings,
-    /// A program, by a command, or one inside the process.
+    /// A program, by a command, or an endpoint inside the process.
     Program,
-    /// An SDN controller: what it is set up with.
+    /// An SDN controller, by its configuration.
     Controller,
 }
 
@@ -28,13 +28,13 @@ struct Hop {
 struct Route {
     id: NameId,
     hops: Vec<Hop>,
-    /// The number that an SDN controller gives the prefix, which then stays without next hops too.
+    /// The number of the prefix at an SDN controller; such a prefix is kept without next hops, too.
     told: Option<NameId>,
 }
 
 impl Route {
-    /// Its next hops. Where a controller has said some, those of programs on this host keep their costs, and those of the settings stay
-    /// behind the controller's.
+    /// Its next hops. With next hops of a controller, those of programs on this host keep their costs, and those of the settings have lower
+    /// priority than the controller's.
     fn next_hops(&self) -> Vec<NextHop> {
         let of = |maker: Maker| self.hops.iter().filter(move |hop| hop.maker == maker).map(|hop| hop.next);
         let mut hops: Vec<NextHop> = of(Maker::Controller).collect();
@@ -54,24 +54,24 @@ impl Route {
     }
 }
 
-/// All routes. The machine knows each by a number, which it gives to another prefix only when nothing can be pending under the old one.
+/// All routes. Each has a number in the state machine, which is reused for another prefix only when nothing can be pending under the old one.
 #[derive(Debug)]
 pub(super) struct Routes {
     all: BTreeMap<Box<[u8]>, Route>,
-    /// Numbers that are free, with the instant from which they are.
+    /// Free numbers, with the time from which they can be used.
     free: Vec<(Time, NameId)>,
-    /// Grows with every change.
+    /// The version, which increases with each change.
     state: u64,
-    /// When the next route expires: asked for with every packet, found with every change.
+    /// The next expiry of a route: read with each packet, computed with each change.
     expires: Time,
-    /// How long something can be pending.
+    /// Maximum time for which an Interest can be pending.
     quiet: Duration,
-    /// Most routes.
+    /// Maximum number of routes.
     max: usize,
 }
 
 impl Routes {
-    /// No routes yet, and the names that the machine gets: the root for what has no route, and `max` prefixes.
+    /// No routes, and the names for the state machine: the root for names without a route, and `max` prefixes.
     pub(super) fn new(max: usize, quiet: Duration) -> (Self, Names) {
         let mut names = Names::new();
         let ids: Vec<NameId> = (0..max).map(|number| names.intern(&format!("/{number}"))).collect();
@@ -79,17 +79,17 @@ impl Routes {
         (Self { all: BTreeMap::new(), free, state: 1, expires: Time::NEVER, quiet, max }, names)
     }
 
-    /// Grows with every change; never 0.
+    /// The version, which increases with each change and is never 0.
     pub(super) const fn state(&self) -> u64 {
         self.state
     }
 
-    /// How many prefixes have routes.
+    /// Number of prefixes with routes.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The number of the longest prefix of `name` that has a route; that of the root where none has.
+    /// The number of the longest prefix of `name` with a route; that of the root if there is none.
     pub(super) fn find(&self, name: NameView<'_>) -> NameId {
         let mut at = name;
         loop {
@@ -103,7 +103,7 @@ impl Routes {
         }
     }
 
-    /// Adds a route, or gives a known one another cost. False where there is no room.
+    /// Adds a route, or changes the cost of an existing one. Returns false if the maximum number is reached.
     pub(super) fn add(
         &mut self,
         prefix: NameView<'_>,
@@ -114,7 +114,7 @@ impl Routes {
     ) -> bool {
         let hop = Hop { next, maker, expires };
         if let Some(route) = self.all.get_mut(prefix.bytes()) {
-            // what a controller says stands beside what others say
+            // routes of a controller exist beside those of others
             let same = |other: Maker| (other == Maker::Controller) == (maker == Maker::Controller);
             route.hops.retain(|known| known.next.face != next.face || !same(known.maker));
             route.hops.push(hop);
@@ -139,8 +139,7 @@ impl Routes {
         Some(self.free.swap_remove(free).1)
     }
 
-    /// A controller says which prefixes there are, with its numbers for them and their next hops, instead of what it said before. For how
-    /// many there was no room.
+    /// Replaces all prefixes of a controller, with its numbers for them and their next hops. Returns how many did not fit.
     pub(super) fn tell(&mut self, told: &[(NameId, NameView<'_>, Vec<NextHop>)], now: Time) -> u64 {
         self.all.values_mut().for_each(|route| route.told = None);
         self.retain(now, |_, hop| hop.maker != Maker::Controller);
@@ -164,12 +163,12 @@ impl Routes {
         without_room
     }
 
-    /// The prefix that a controller gives this number.
+    /// The prefix with this number at the controller.
     pub(super) fn number_of(&self, told: NameId) -> Option<NameId> {
         self.all.values().find(|route| route.told == Some(told)).map(|route| route.id)
     }
 
-    /// For each prefix the one that a controller has a number for and that covers it, by that number, if there is one.
+    /// For each prefix the controller's number of the longest prefix that covers it, if there is one.
     pub(super) fn told(&self) -> Vec<Option<NameId>> {
         let mut all = vec![None; self.max + 1];
         for (prefix, route) in &self.all {
@@ -192,18 +191,18 @@ impl Routes {
         }
     }
 
-    /// Removes the route of a face. Whether there was one.
+    /// Removes the route of a face. Returns whether there was one.
     pub(super) fn remove(&mut self, prefix: NameView<'_>, face: FaceId, now: Time) -> bool {
         let prefix = prefix.bytes();
         self.retain(now, |known, hop| known != prefix || hop.next.face != face)
     }
 
-    /// Removes all routes of a face. Whether there were any.
+    /// Removes all routes of a face. Returns whether there were any.
     pub(super) fn close(&mut self, face: FaceId, now: Time) -> bool {
         self.retain(now, |_, hop| hop.next.face != face)
     }
 
-    /// Removes what has expired. Whether there was something.
+    /// Removes expired routes. Returns whether there were any.
     pub(super) fn expire(&mut self, now: Time) -> bool {
         self.wake() <= now && self.retain(now, |_, hop| hop.expires > now)
     }
@@ -232,8 +231,7 @@ impl Routes {
         changed
     }
 
-    /// All of them, as the machine takes them. A prefix that only a controller knows of, and for which nobody has said a next hop, has those
-    /// of the prefix above.
+    /// All routes for the state machine. A prefix of a controller without next hops inherits those of the prefix above.
     pub(super) fn table(&self) -> Vec<(NameId, Vec<NextHop>)> {
         let hops = |prefix: &[u8]| {
             let with_hops = self.above(prefix, |above| !above.hops.is_empty());
@@ -242,7 +240,7 @@ impl Routes {
         self.all.iter().map(|(prefix, route)| (route.id, hops(prefix))).collect()
     }
 
-    /// Prefixes with their next hops and who made them, for people.
+    /// Prefixes with their next hops and origins, for the status.
     pub(super) fn list(&self) -> impl Iterator<Item = (NameView<'_>, NextHop, Maker)> {
         self.all.iter().flat_map(|(prefix, route)| {
             let view = NameView::read(prefix).unwrap_or_default();
@@ -335,7 +333,7 @@ mod tests {
         assert!(add(&mut routes, "/film", hop(6, 0), Time::ZERO));
         assert_eq!(table(&routes, id).last(), Some(&hop(6, 0)), "its cost is the minimum");
         assert_eq!((routes.number_of(NameId(40)), routes.number_of(NameId(9))), (Some(id), None));
-        // another task: what was told before is gone, and the settings are as they were
+        // another controller: its earlier routes are removed, and those of the settings are restored
         let other = name("/other");
         assert_eq!(routes.tell(&[(NameId(1), view(&other), Vec::new())], Time::ZERO), 0);
         assert_eq!(table(&routes, id), [hop(1, 1), hop(2, 7), hop(6, 0)]);
@@ -356,7 +354,7 @@ mod tests {
             [of("/film/x"), of("/film/hd/x"), of("/b/x"), of("/c")],
             [Some(NameId(40)), Some(NameId(40)), None, None]
         );
-        // there is no room for another one, and one that is told stays without next hops
+        // the maximum is reached, and a prefix of the controller is kept without next hops
         assert_eq!(routes.tell(&[(NameId(7), name("/d").view(), Vec::new())], Time::ZERO), 1);
         let later = Time::ZERO + QUIET;
         assert_eq!(routes.tell(&[(NameId(7), name("/d").view(), Vec::new())], later), 0);

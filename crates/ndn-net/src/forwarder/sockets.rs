@@ -15,19 +15,19 @@ use wire::ndn::{LONGEST_FRAME, frame_length};
 use super::event_loop::{ForwarderPlatform, Inbox};
 use super::{Error, Frames, Peer};
 
-/// Where a forwarder listens.
+/// Listening addresses of a forwarder.
 #[derive(Clone, Debug, Default)]
 pub struct Listen {
     /// For other hosts.
     pub udp: Option<SocketAddr>,
     /// For programs on this host.
     pub unix: Option<PathBuf>,
-    /// Programs at once.
+    /// Maximum number of connected programs.
     pub programs: usize,
-    /// What the system is to hold for a program that does not read, in bytes of the system's memory: what is more waits here. `None` for as
-    /// much as it likes.
+    /// Send buffer of the system for a program that does not read, in bytes; further packets wait in the forwarder. `None` for the
+    /// system's default.
     pub held: Option<usize>,
-    /// The SDN controller that an agent speaks with.
+    /// The SDN controller of the agent.
     pub controller: Option<SocketAddr>,
 }
 
@@ -42,47 +42,47 @@ pub struct Sockets {
     held: Option<usize>,
     next: u64,
     buffer: Box<[u8]>,
-    /// The loop does not sleep when something is due within this.
+    /// The loop polls instead of sleeping when a deadline is within this time.
     spin: Duration,
 }
 
 #[derive(Debug)]
 struct Program {
     stream: UnixStream,
-    /// What came and is no whole frame yet.
+    /// Received bytes of an incomplete frame.
     coming: Vec<u8>,
-    /// What the system has not taken yet, behind what it has taken.
+    /// Bytes to send; the system has accepted the first ones.
     going: Vec<u8>,
     taken: usize,
-    /// What the system holds when it takes no more.
+    /// Bytes that the system holds when its buffer is full.
     system: usize,
     gone: bool,
 }
 
-/// Bytes that wait for a program that does not read, and for all of them; what is more is dropped. Our choice: about what one face may have
-/// asked for, since a consumer that fills its window at once is no faster for what is lost of it.
+/// Maximum bytes that wait for a program that does not read, and for all of them; more are dropped. Our choice: about the Data of all pending
+/// requests of a face, because a consumer with a large initial burst would only lose more packets.
 const MAX_GOING: usize = 32 << 20;
 const MAX_GOING_TO_ALL: usize = 64 << 20;
-/// Frames taken in before the loop looks at the clock for everybody else.
+/// Maximum number of frames that are received before deadlines are checked.
 const BATCH: usize = 64;
-/// Bytes of a program's stream that are read at once.
+/// Maximum bytes per read of a program's stream.
 const CHUNK: usize = 65_536;
-/// What the system is asked to hold for the socket: a burst of a second at 30 Mbit/s.
+/// Requested size of the socket buffer: a burst of a second at 30 Mbit/s.
 const SYSTEM_BUFFER: usize = 4 << 20;
 
 impl Sockets {
-    /// Opens them; the forwarder's clock begins now.
+    /// Opens the sockets; the forwarder's clock starts now.
     pub fn open(listen: &Listen) -> Result<Self, Error> {
         Self::open_with(listen, Clock::start())
     }
 
-    /// Opens them for a forwarder with this clock, perhaps shared with others.
+    /// Opens the sockets for a forwarder with this clock, which several forwarders can share.
     pub fn open_with(listen: &Listen, clock: Clock) -> Result<Self, Error> {
         let failed = |place: String| move |error| Error::Socket { place, error };
         let udp = listen.udp.map(|address| {
             let socket = UdpSocket::bind(address)?;
             socket.set_nonblocking(true)?;
-            // less is no failure: the system has a limit
+            // a smaller buffer is no error: the system has a limit
             let _ = nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::RcvBuf, &SYSTEM_BUFFER);
             let _ = nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::SndBuf, &SYSTEM_BUFFER);
             Ok(socket)
@@ -91,7 +91,7 @@ impl Sockets {
             let any: IpAddr =
                 if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
             let socket = UdpSocket::bind(SocketAddr::new(any, 0))?;
-            // what comes from elsewhere is not even seen
+            // packets from other addresses are not received
             socket.connect(address)?;
             socket.set_nonblocking(true)?;
             Ok(socket)
@@ -119,12 +119,12 @@ impl Sockets {
         })
     }
 
-    /// The loop does not sleep when something is due within `spin`.
+    /// The loop polls instead of sleeping when a deadline is within `spin`.
     pub fn spin(&mut self, spin: Duration) {
         self.spin = spin;
     }
 
-    /// Where it listens for other hosts.
+    /// Its address for other hosts.
     pub fn udp_address(&self) -> Option<SocketAddr> {
         self.udp.as_ref()?.local_addr().ok()
     }
@@ -148,7 +148,7 @@ impl Sockets {
         while inbox.len() < BATCH {
             match udp.recv_from(&mut self.buffer) {
                 Ok((length, from)) => inbox.frame(Peer::Udp(plain(from)), &self.buffer[..length]),
-                // an answer of the network to what was sent earlier
+                // an ICMP error for an earlier packet
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(_) => return,
             }
@@ -160,7 +160,7 @@ impl Sockets {
         while inbox.len() < BATCH {
             match controller.recv(&mut self.buffer) {
                 Ok(length) => inbox.frame(Peer::Controller, &self.buffer[..length]),
-                // it is not there: an answer of the network to what was sent earlier
+                // unreachable: an ICMP error for an earlier packet
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(_) => return,
             }
@@ -197,7 +197,7 @@ impl Sockets {
 }
 
 impl Program {
-    /// Takes whole frames out of what came; false where it cannot be followed any further.
+    /// Passes on complete frames of the received bytes. Returns false if the stream is invalid.
     fn take_frames(&mut self, from: Peer, inbox: &mut Inbox) -> bool {
         let mut at = 0;
         let followed = loop {
@@ -226,7 +226,7 @@ impl Program {
                 }
             }
         }
-        // each byte is moved once at most
+        // each byte is moved at most once
         if self.taken * 2 >= self.going.len() {
             self.going.drain(..self.taken);
             self.taken = 0;
@@ -238,7 +238,7 @@ impl Program {
         self.going.len() - self.taken
     }
 
-    /// Hands over a frame, or lets it wait where `room` is left.
+    /// Sends a frame, or stores what the system does not accept, up to `room` bytes. Returns false if the frame was dropped.
     fn send(&mut self, frame: &[u8], room: usize) -> bool {
         let taken = if self.waiting() == 0 { self.stream.write(frame).unwrap_or(0) } else { 0 };
         if taken == 0 && frame.len() > room {
@@ -265,8 +265,8 @@ impl Frames for Sockets {
         }
     }
 
-    /// Of a program: what waits here, and then what the system holds as well. What it holds before it is full nobody tells without calls for
-    /// each packet; it was told to hold no more than may wait for as long as it likes.
+    /// For a program: the bytes that wait here and, while there are any, those in the system's buffer. Below that the fill of the system's buffer is
+    /// unknown without a system call per packet; the buffer is limited to an acceptable delay.
     fn waiting(&mut self, to: Peer) -> u64 {
         let Peer::Program(number) = to else { return 0 };
         let program = self.programs.get(&number);
@@ -326,16 +326,16 @@ impl Drop for Sockets {
     }
 }
 
-/// Tells the system how much to hold for a stream, and how much it holds when it is full.
+/// Sets the send buffer of a stream. Returns how many bytes it holds when it is full.
 fn hold(stream: &UnixStream, max: Option<usize>) -> usize {
     if let Some(max) = max {
-        // it takes twice what it is told, for its own needs; where it has bounds, those hold
+        // Linux doubles the value for its own overhead, and applies its limits
         let _ = nix::sys::socket::setsockopt(stream, nix::sys::socket::sockopt::SndBuf, &(max / 2));
     }
     nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::SndBuf).unwrap_or(0)
 }
 
-/// Listens at a path. What a forwarder that was killed left there is removed; a living one is not.
+/// Listens at a path. The socket file of a killed forwarder is replaced; that of a running one is not.
 fn listen_at(path: &Path) -> std::io::Result<UnixListener> {
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == ErrorKind::AddrInUse && UnixStream::connect(path).is_err() => {
@@ -348,12 +348,12 @@ fn listen_at(path: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// An IPv4 address that an IPv6 socket tells of, as what it is.
+/// The IPv4 address in an IPv4-mapped address of an IPv6 socket.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// The longest wait at a time.
+/// Maximum time of a wait.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 const _: () = assert!(CHUNK >= LONGEST_FRAME);

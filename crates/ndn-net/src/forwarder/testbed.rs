@@ -8,19 +8,19 @@ use units::{Duration, Lateness, Time};
 
 use super::{App, Control, Error, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, drive};
 
-/// One of them.
+/// A forwarder of the test network.
 pub struct TestbedNode {
     /// Its name.
     pub name: String,
     /// Its settings; links are added to them.
     pub settings: Settings,
-    /// Its routes: a prefix, and the host that they lead to over a wire.
+    /// Its routes: a prefix, and the host at the other end of a wire.
     pub routes: Vec<(wire::ndn::Name, usize)>,
     /// Its endpoints.
     pub apps: Vec<App>,
 }
 
-/// A wire between two of them, by their places. Frames have its rate, wait in its queues and take its delay, both ways.
+/// A link between two hosts, by their indices, with the same rate, queue and delay in both directions.
 #[derive(Clone, Debug)]
 pub struct TestbedLink {
     /// Its ends.
@@ -29,20 +29,20 @@ pub struct TestbedLink {
     pub settings: LinkSettings,
 }
 
-/// One of them, afterwards.
+/// A forwarder after the run.
 pub struct TestbedResult {
     /// Its name.
     pub name: String,
     /// The forwarder with its endpoints.
     pub node: Node,
-    /// How late its loop was with what was due.
+    /// Lateness of its event loop.
     pub late: Lateness,
 }
 
-/// What is due so soon is waited for with open eyes.
+/// The loop polls instead of sleeping when a deadline is within this time.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// Runs them all for `span` of time on this machine. Each listens at a free port of the loopback device.
+/// Runs all forwarders for `span` on this host. Each listens on a free port of the loopback device.
 pub fn run_testbed(
     hosts: Vec<TestbedNode>,
     wires: &[TestbedLink],

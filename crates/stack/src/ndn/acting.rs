@@ -27,7 +27,7 @@ pub(super) struct Core {
     pub dead: DeadNonces,
     pub lanes: Lanes,
     pub counters: Counters,
-    /// Interests that the link part refused during its timer and that the strategy must be told of.
+    /// Interests that the link part refused during its timer and of which the strategy must be informed.
     pub refusals: Vec<(Pending, FaceId, NackReason)>,
     pub strategy_random: Random,
     pub algorithm_random: Random,

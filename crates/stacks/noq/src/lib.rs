@@ -17,7 +17,7 @@ pub use thalweg_quic::NAMES;
 /// Controllers of noq that a deterministic run can use, the default first.
 pub const OWN: &[&str] = &["cubic", "newreno"];
 
-/// Controllers of noq that it cannot use: what to tell who names them. The seed in the configuration of BBRv3 cannot be set from outside of noq.
+/// Controllers of noq that it cannot use, with the message for a scenario that names them. The seed in the configuration of BBRv3 cannot be set from outside of noq.
 pub const REFUSED: &[(&str, &str)] = &[("bbr", BBR), ("bbr3", BBR)];
 const BBR: &str = "BBRv3 of noq draws the time of its probes from the operating system; write scheme = \"bbr\" for Thalweg's BBR";
 

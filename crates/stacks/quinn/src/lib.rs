@@ -22,7 +22,7 @@ pub use thalweg_quic::NAMES;
 /// Controllers of quinn that a deterministic run can use, the default first.
 pub const OWN: &[&str] = &["cubic", "newreno"];
 
-/// Controllers of quinn that it cannot use: what to tell who names them.
+/// Controllers of quinn that it cannot use, with the message for a scenario that names them.
 pub const REFUSED: &[(&str, &str)] = &[(
     "bbr",
     "BBR of quinn draws the phase of its cycle from the operating system; write scheme = \"bbr\" for Thalweg's",

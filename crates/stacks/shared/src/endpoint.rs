@@ -21,7 +21,7 @@ pub(crate) struct Client<S> {
     /// Bytes that the application has not given to the stream.
     left: u64,
     seen: Shared,
-    /// What was counted: packets declared lost, and episodes.
+    /// Counters: packets declared lost, and episodes.
     counted: (u64, u64),
 }
 
@@ -288,7 +288,7 @@ impl<S: Stack> Peer<S> {
 
 static CLOCK: Clock = Clock::new(clock::now);
 
-/// What is uploaded.
+/// The data of an upload.
 static CONTENT: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Datagrams that a stack writes at once, as the drivers of quinn and noq over sockets with segmentation offload.

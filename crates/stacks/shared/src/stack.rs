@@ -114,7 +114,7 @@ pub struct Counters {
     pub window: u64,
     /// Smoothed round-trip time.
     pub srtt: Duration,
-    /// Pacing rate in bits per second, where the controller tells it and the stack paces at it.
+    /// Pacing rate in bits per second, if the controller reports it and the stack paces at it.
     pub rate_bps: Option<u64>,
 }
 

@@ -26,7 +26,7 @@ pub struct Seen {
     pub(crate) in_flight: u64,
     /// Episodes so far. A stack's own counter has every detection of losses.
     pub(crate) episodes: u64,
-    /// Slow-start threshold in bytes, where the controller tells it.
+    /// Slow-start threshold in bytes, if the controller reports it.
     pub(crate) ssthresh: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ pub struct FrameEnd {
     pub app_limited: bool,
     /// The controller's window.
     pub window: u64,
-    /// Its slow-start threshold, where it tells it.
+    /// Its slow-start threshold, if it reports it.
     pub ssthresh: Option<u64>,
 }
 

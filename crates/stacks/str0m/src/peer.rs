@@ -33,7 +33,7 @@ pub(crate) struct Peer {
     session: Option<(Rtc, Random)>,
     pub(crate) deadline: Time,
     pub(crate) running: bool,
-    /// What str0m reported and nobody has read.
+    /// Reports of str0m that have not been read.
     pub(crate) events: Vec<Event>,
 }
 
@@ -97,7 +97,7 @@ impl Peer {
     pub(crate) fn expire(&mut self, cx: &mut Cx<'_>) {
         if self.deadline <= cx.now() {
             let now = CLOCK.instant(cx.now());
-            // a session that failed gives no output any more
+            // a failed session has no output
             let _ = self.call(|rtc| rtc.handle_input(str0m::Input::Timeout(now)));
         }
     }
@@ -138,7 +138,7 @@ fn base() -> RtcConfig {
         .set_stats_interval(Some(STATS_INTERVAL))
 }
 
-/// Tells each end what signalling would: addresses, credentials, fingerprints and streams of the other.
+/// Exchanges the data of signalling between the ends: addresses, credentials, fingerprints and streams of the other.
 fn connect(rtc: &mut Rtc, (local, remote): (SocketAddr, SocketAddr), sender: bool) {
     rtc.add_local_candidate(Candidate::host(local, "udp").expect("it is an address"));
     rtc.add_remote_candidate(Candidate::host(remote, "udp").expect("it is an address"));

@@ -52,7 +52,7 @@ impl Node {
         packet
     }
 
-    /// A packet of the machine joins the queue of a port, with the bytes that it stands for.
+    /// Enqueues a packet of the state machine at a port, with the bytes that it represents.
     fn offer(&mut self, slot: usize, mut packet: Packet, now: Time, frames: &mut dyn Frames) {
         if self.ports[slot].peer.is_none() {
             return;
@@ -95,14 +95,14 @@ impl Node {
         self.enqueue(slot, Waiting { packet, body, token, nack, since: now }, frames);
     }
 
-    /// A packet joins the queue of a port if there is room for it, and perhaps leaves at once.
+    /// Enqueues a packet at a port if there is space, and transmits it at once if possible.
     fn enqueue(&mut self, slot: usize, waiting: Waiting, frames: &mut dyn Frames) {
         let limits = &self.settings.limits;
         let stranger = self.table.waits().is_stranger(FaceId(slot as u32));
-        // what strangers do not read must not take the room of others
+        // packets to slow strangers must not use the space of others
         let share = if stranger { limits.queue_bytes / 2 / limits.links } else { limits.queue_bytes };
         let port = &mut self.ports[slot];
-        // where nothing waits, it leaves at once: a queue elsewhere that is full is nothing to it
+        // with an empty queue it is transmitted at once, although other queues may be full
         let full = port.held() > 0 && (self.held >= limits.queue_bytes || port.held() >= share);
         if full || !port.has_room() {
             port.counts.dropped += 1;
@@ -114,7 +114,7 @@ impl Node {
         self.serve(slot, since, frames);
     }
 
-    /// Transmits what has its turn at a port.
+    /// Transmits packets of a port whose time has come.
     pub(super) fn serve(&mut self, slot: usize, now: Time, frames: &mut dyn Frames) {
         let looks = slot < self.links && self.machine.watches_departures();
         let before = self.ports[slot].held();
@@ -133,7 +133,7 @@ impl Node {
         self.held = self.held - before + self.ports[slot].held();
     }
 
-    /// Refuses an Interest of which the machine knows nothing.
+    /// Refuses an Interest that was not passed to the state machine.
     pub(super) fn say_no(
         &mut self,
         face: FaceId,
@@ -146,7 +146,7 @@ impl Node {
         self.answer(face, interest, token, Some(reason), now, frames);
     }
 
-    /// Sends something of the driver's own to a face.
+    /// Sends a packet of the driver to a face.
     pub(in crate::forwarder) fn answer(
         &mut self,
         face: FaceId,
@@ -164,7 +164,7 @@ impl Node {
     }
 }
 
-/// Keeps frames for apps, and sends the others.
+/// Collects frames for applications, and sends the others.
 struct AppFrames<'a> {
     inner: &'a mut dyn Frames,
     kept: &'a mut Vec<(usize, Vec<u8>)>,

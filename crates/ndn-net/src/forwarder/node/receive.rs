@@ -18,7 +18,7 @@ use crate::forwarder::{Frames, Peer, commands};
 impl Node {
     pub(super) fn take_frame(&mut self, from: Peer, frame: &[u8], now: Time, frames: &mut dyn Frames) {
         let piece = LinkPacket::read(frame);
-        // a host that does not speak the protocol gets no face
+        // a host that does not send NDN packets gets no face
         let speaks = |piece: &LinkPacket<'_>| piece.count > 1 || Wire::read(piece.fragment).is_ok();
         let face = match self.known_face(from) {
             None if piece.as_ref().is_ok_and(speaks) => self.take_place(from, now),
@@ -36,7 +36,7 @@ impl Node {
             port.counts.malformed += 1;
             return;
         };
-        // a packet in pieces is copied out: the buffer belongs to the port
+        // a reassembled packet is copied, because the buffer belongs to the port
         let (header, whole) = match port.reassembly.take(&piece, now) {
             Ok(Some((header, bytes))) if piece.count > 1 => (header, Cow::Owned(bytes.to_vec())),
             Ok(Some((header, _))) => (header, Cow::Borrowed(piece.fragment)),
@@ -105,7 +105,7 @@ impl Node {
         let request = Request { slot, way };
         if self.table.routed_by(slot) != self.routes.state() {
             let machine = &self.machine;
-            // what is pending keeps the prefix under which the machine knows it
+            // a pending name keeps its prefix in the state machine
             if !self.table.is_needed(slot, |name| machine.pit().find(name).is_some()) {
                 self.table.route(slot, self.routes.find(interest.name), self.routes.state());
             }
@@ -124,7 +124,7 @@ impl Node {
         let pit = self.machine.pit();
         match pit.find(name) {
             None => self.table.answered(request),
-            // refused, while others wait for it
+            // refused, but other downstreams wait for it
             Some(pending) if pit.ins(pending).all(|record| record.face != face.0) => {
                 self.table.not_taken(request, face);
             }
@@ -132,14 +132,14 @@ impl Node {
         }
     }
 
-    /// Whether a face waits for as much as it may, alone or with other strangers.
+    /// Whether a face has reached its limit of pending requests, or that of all strangers.
     fn is_crowded(&self, face: FaceId) -> bool {
         let (limits, waits) = (&self.settings.limits, self.table.waits());
         waits.of(face) >= limits.pending_face
             || waits.is_stranger(face) && waits.of_strangers() >= limits.pending_strangers
     }
 
-    /// There is no room for an Interest.
+    /// Refuses an Interest because a limit is reached.
     fn refuse(
         &mut self,
         face: FaceId,
@@ -197,7 +197,7 @@ impl Node {
         self.matches = matches;
     }
 
-    /// Lets go of contents that the store has given up. Each that is kept is looked at once in a while, so that there are never many more.
+    /// Removes Data that the state machine's content store has evicted. Each stored packet is checked from time to time, so that few others are kept.
     fn forget_contents(&mut self) {
         let max = self.settings.store.size as usize + SPARE_CONTENTS;
         let mut looks = 4;
@@ -216,7 +216,7 @@ impl Node {
         }
     }
 
-    /// Gives up contents, the first first, while they take more bytes than they may.
+    /// Removes stored Data, the oldest first, while they exceed their limit of bytes.
     fn make_room(&mut self) {
         while self.table.keeps_too_much() {
             let Some(request) = self.kept.pop_front() else { return };
@@ -227,7 +227,7 @@ impl Node {
         }
     }
 
-    /// Requests that are pending and that Data of this name answers.
+    /// The pending requests that Data of this name answer.
     fn find_requests(&self, data: &Data<'_>, found: &mut Vec<Request>) {
         let mut look = |name: &[u8], whole: bool| {
             let Some(slot) = self.table.find(name) else { return };
@@ -270,7 +270,7 @@ impl Node {
             self.strays.stale_nacks += 1;
             return;
         };
-        // a refusal without a reason that is known is the most severe                             [NFD: NACK reasons]
+        // an unknown reason counts as the most severe one                                         [NFD: NACK reasons]
         let reason = header.nack.and_then(Reason::known).unwrap_or(NackReason::NoRoute);
         let packet = self.packet(face, size, header, Header::Nack(Nack { name, nonce, reason }), now);
         self.hand_in(face, &packet, now, frames);
@@ -279,7 +279,7 @@ impl Node {
         }
     }
 
-    /// A packet as the machine takes it.
+    /// A packet in the form of the state machine.
     pub(super) fn packet(
         &self,
         face: FaceId,
@@ -307,7 +307,7 @@ impl Node {
     }
 }
 
-/// The Interest as it goes on: with a nonce, and one hop less.
+/// The Interest as it is forwarded: with a nonce, and a hop limit reduced by one.
 fn onward(interest: &Interest<'_>, bytes: &[u8], nonce: u32) -> Arc<[u8]> {
     if interest.nonce_at.is_none() {
         let hop_limit = interest.hop_limit.map(|hops| hops.saturating_sub(1));

@@ -170,7 +170,7 @@ impl<C: CongestionControl> Consumer<C> {
         let (in_flight, window) = (charged.in_flight, charged.window);
         let source = sources.get(number);
         source.heard_at = now;
-        // of several Interests nobody knows which one was answered                   [RFC6298 §3]
+        // of several Interests it is unknown which one was answered                  [RFC6298 §3]
         let rtt = (segment.tries == 1).then(|| now.saturating_since(segment.sent_at));
         let before = source.timeout.timeout();
         if let Some(rtt) = rtt {
@@ -237,7 +237,7 @@ impl<C: CongestionControl> Consumer<C> {
             if self.settings.retries > 0 {
                 cx.count(Count::Timeouts, 1);
             }
-            // others of its source are answered, so this one is lost; or nobody is
+            // others of its source are answered, so this one is lost; or none is answered
             let heard = self.source(segment.source).heard_at > segment.sent_at;
             let cause = if heard { Cause::Loss } else { Cause::Timeout };
             self.congested_by_source(slot, cause, cx);
@@ -262,7 +262,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.ask_again(slot, cx);
     }
 
-    /// Tells the controller what happened to an Interest. The timer of its source is backed off once per episode.
+    /// Informs the controller of the fate of an Interest. The timer of its source is backed off once per episode.
     fn congested_by_source(&mut self, slot: u32, cause: Cause, cx: &mut Cx<'_>) {
         let (data, wanted, retries) = (self.settings.data, self.progress.wanted, self.settings.retries);
         let segment = *self.waiting.get(slot);
