@@ -127,6 +127,8 @@ class Network:
     connection without limit unless this is given."""
     pcap: str | Path | None = None
     """A capture file for sent and received packets."""
+    qlog: str | Path | None = None
+    """A folder for logs of the QUIC connections, one file each: `send-1.sqlog`, `recv-1.sqlog`. It is created if missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +163,10 @@ def send(
     network = network or Network()
     address, interface, family = None, network.interface, network.family
     if group is not None:
+        if network.qlog is not None:
+            raise TransferError(
+                "--qlog: data to a group are not sent on a QUIC connection", "`--pcap` captures them"
+            )
         address, interface, kind = _group(group.address, interface)
         if family not in (0, kind):
             raise TransferError(f"{address}: the group and `-4` or `-6` have different versions of IP")
@@ -211,7 +217,8 @@ def _ends(
     places = _place(place, family, network.bind)
     known = agreed(places, security, group=group, interface=interface)
     pcap = None if network.pcap is None else str(network.pcap)
-    more = {"interface": interface, "patience_s": network.patience_s, "pcap": pcap}
+    qlog = None if network.qlog is None else str(_folder(network.qlog))
+    more = {"interface": interface, "patience_s": network.patience_s, "pcap": pcap, "qlog": qlog}
     return {**places, **more, **known.told()}, known
 
 
@@ -249,15 +256,22 @@ def receive(
     told, known = _ends(at, network, security, family=network.family, interface=network.interface)
     datagrams = datagrams_of(into)
     if into is not None and datagrams is None:
-        if Path(into).exists() and not Path(into).is_dir():
-            raise TransferError(f"{into}: not a folder", "`--name` sets the name of the file in a folder")
-        try:
-            Path(into).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise TransferError(f"{into}: {error.strerror}") from error
+        _folder(into, "`--name` sets the name of the file in a folder")
     folder = None if into is None or datagrams else str(into)
     more = {"folder": folder, "datagrams": datagrams, "name": name, "replace": replace}
     return Transfer("receive", {**told, **more}, known)
+
+
+def _folder(place: str | Path, hint: str | None = None) -> Path:
+    """A folder, which is created if missing."""
+    folder = Path(place)
+    if folder.exists() and not folder.is_dir():
+        raise TransferError(f"{place}: not a folder", hint)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TransferError(f"{place}: {error.strerror}") from error
+    return folder
 
 
 def datagrams_of(place: str | Path | None) -> str | None:

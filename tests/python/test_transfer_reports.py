@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import socket
 import struct
 import subprocess
+import time
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -65,6 +69,36 @@ def test_captures_of_both_ends_hold_the_same_datagrams(
         command = [tool, "-r", str(path), *checked, "-Y", rule]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert len(done.stdout.splitlines()) == many, rule
+
+
+def test_logs_of_both_ends_have_the_datagrams_that_were_counted(
+    file: Path, into: Path, tmp_path: Path
+) -> None:
+    at, logs = port(), tmp_path / "logs"
+    receiver = start("recv", at, "--into", into, "--qlog", logs, "--json")
+    words = ("--scheme", "cubic", "--rate", "50 Mbit/s", "--qlog", logs, "--json")
+    sent = end(start("send", file, f"127.0.0.1:{at}", *words))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (0, 0)
+    for outcome, name, kind in ((sent, "send-1.sqlog", "client"), (got, "recv-1.sqlog", "server")):
+        assert outcome["qlog"]["files"] == [str(logs / name)]
+        # a JSON text sequence [RFC7464]
+        header, *events = map(json.loads, (logs / name).read_text().split("\x1e")[1:])
+        assert len(events) == outcome["qlog"]["events"]
+        assert header["trace"]["vantage_point"]["type"] == kind
+        assert abs(header["trace"]["common_fields"]["reference_time"] / 1e3 - time.time()) < 3600
+        names = Counter(event["name"] for event in events)
+        # connections that the receiver, still starting, did not answer have no log
+        unanswered = outcome["stats"]["sent_datagrams"] - names["transport:packet_sent"]
+        assert 0 <= unanswered < 20
+        assert names["transport:packet_received"] > 10
+        assert all(first["time"] <= second["time"] for first, second in pairwise(events))
+        if kind == "client":
+            assert any("congestion_window" in event["data"] for event in events)
+    refused = start("send", file, ":9", "--group", "239.1.2.3:9", "--qlog", logs, "--insecure")
+    _, err = refused.communicate(timeout=LONGEST_S)
+    assert refused.returncode == 2
+    assert "group" in err.decode()
 
 
 def test_a_capture_is_whole_after_ctrl_c_and_one_that_cannot_be_is_refused(

@@ -73,6 +73,8 @@ class NetworkOptions:
     pcap
         Write the datagrams sent and received to a capture file for Wireshark. Their content is encrypted: Wireshark reads it
         with the secrets that are written to the file named by the environment variable SSLKEYLOGFILE.
+    qlog
+        Log each connection in a file in this folder, which qvis reads: `send-1.sqlog`, `recv-1.sqlog`. Not for `--group`.
     """
 
     interface: str | None = None
@@ -80,6 +82,7 @@ class NetworkOptions:
     ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False
     ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False
     pcap: Path | None = None
+    qlog: Path | None = None
 
     def settings(self, patience_s: float | None) -> Network:
         """As the library takes them."""
@@ -93,4 +96,5 @@ class NetworkOptions:
             interface=self.interface,
             patience_s=patience_s,
             pcap=self.pcap,
+            qlog=self.qlog,
         )
