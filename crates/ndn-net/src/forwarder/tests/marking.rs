@@ -20,9 +20,9 @@ fn marks(bench: &mut Bench, to: Peer, waiting: u64, span: std::ops::Range<u64>) 
 #[test]
 fn what_a_program_does_not_read_marks_what_follows() {
     let mut bench = Bench::new(settings());
-    assert_eq!(marks(&mut bench, PROGRAM, 65_536, 1..300), [], "so much may wait");
+    assert_eq!(marks(&mut bench, PROGRAM, 65_536, 1..300), Vec::<u64>::new(), "so much may wait");
     assert_eq!(marks(&mut bench, PROGRAM, 65_537, 300..600), [400, 471, 529, 579]);
-    assert_eq!(marks(&mut bench, PROGRAM, 0, 600..610), []);
+    assert_eq!(marks(&mut bench, PROGRAM, 0, 600..610), Vec::<u64>::new());
     assert_eq!(marks(&mut bench, PROGRAM, 70_000, 610..720), [710], "a new queue has an interval again");
     let ports = bench.node.stats().ports;
     let marked: Vec<(&str, u64)> =
@@ -33,11 +33,15 @@ fn what_a_program_does_not_read_marks_what_follows() {
 #[test]
 fn marks_can_be_left_out_and_come_elsewhere() {
     let mut bench = Bench::new(Settings { program_marks: None, ..settings() });
-    assert_eq!(marks(&mut bench, PROGRAM, 1 << 20, 1..400), []);
+    assert_eq!(marks(&mut bench, PROGRAM, 1 << 20, 1..400), Vec::<u64>::new());
     let above = MarkSettings { above: Bytes::new(1000), interval: Duration::from_millis(20) };
     let mut bench = Bench::new(Settings { program_marks: Some(above), ..settings() });
     assert_eq!(marks(&mut bench, PROGRAM, 1001, 1..60), [21, 36, 47, 57]);
-    assert_eq!(marks(&mut bench, host(2), 1 << 20, 60..200), [], "a link marks when it is told to");
+    assert_eq!(
+        marks(&mut bench, host(2), 1 << 20, 60..200),
+        Vec::<u64>::new(),
+        "a link marks when it is told to"
+    );
 }
 
 #[test]
