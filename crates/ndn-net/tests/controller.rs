@@ -455,7 +455,7 @@ fn a_receiver_that_connects_to_a_controller_learns_that_it_is_another_protocol()
         receive(&settings, accept, &mut caller, &quic_net::Control::new()).end
     });
     let End::Failed(why) = done(receiver) else { panic!("it has not failed") };
-    assert!(why.contains("another protocol"), "{why}");
+    assert!(why.contains("another application protocol"), "{why}");
     assert_eq!(done(central).nodes.iter().filter(|node| node.at.is_some()).count(), 0);
 }
 

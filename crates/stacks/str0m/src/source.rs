@@ -134,7 +134,7 @@ impl Endpoint for Sender {
     }
 }
 
-fn vp8(rtc: &Rtc) -> Option<Pt> {
+pub(crate) fn vp8(rtc: &Rtc) -> Option<Pt> {
     rtc.codec_config().find(|params| params.spec().codec == Codec::Vp8).map(PayloadParams::pt)
 }
 
