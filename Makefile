@@ -23,11 +23,10 @@ check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, regi
 	@$(PY) tools/count.py check
 
 test:  ## every test, Rust and Python; sets up by itself
-	@$(MAKE) --no-print-directory setup
-	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory -j2 setup test-programs
 	@$(PY) tools/count.py test
 
-# After the release build: beside each other on two cores they take longer than one after the other.
+# Beside the release build, whose last stages occupy one core.
 test-programs: $(VENV)/.made
 	@cargo test --workspace --locked --profile suite --no-run --quiet
 
