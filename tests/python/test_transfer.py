@@ -10,17 +10,14 @@ from pathlib import Path
 import pytest
 
 from thalweg import transfers
-from transfer_ends import HERE, LONGEST_S, end, port, start
+from transfer_ends import HERE, LONGEST_S, both, end, port, start
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
 
 
 @pytest.mark.parametrize("scheme", ["cvihis", "tfrc", "ledbat", "cubic"])
 def test_a_file_arrives_whole(file: Path, into: Path, scheme: str) -> None:
-    at = port()
-    receiver = start("recv", at, "--into", into, "--json")
-    sent = end(start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--json"))
-    got = end(receiver)
+    sent, got = both(file, into, sending=("--scheme", scheme))
     assert (sent["code"], got["code"], sent["whole"], got["whole"]) == (0, 0, True, True)
     assert (into / "film.bin").read_bytes() == file.read_bytes()
     assert [path.name for path in into.iterdir()] == ["film.bin"]
@@ -63,10 +60,7 @@ def test_the_sender_may_listen_and_the_receiver_call(file: Path, into: Path) -> 
 @pytest.mark.parametrize("there", [b"precious", bytes(3_000_000)])
 def test_a_file_that_is_there_stays_and_both_sides_say_so(file: Path, into: Path, there: bytes) -> None:
     (into / "film.bin").write_bytes(there)
-    at = port()
-    receiver = start("recv", at, "--into", into, "--json")
-    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
-    got = end(receiver)
+    sent, got = both(file, into)
     assert (sent["code"], got["code"]) == (1, 1)
     assert "is there already" in sent["said"]
     assert "is there already" in got["said"]
@@ -79,10 +73,7 @@ def test_a_hard_link_in_place_of_an_unfinished_file_is_refused(file: Path, into:
     precious = into / "precious"
     precious.write_bytes(b"precious")
     (into / "film.bin.thalweg-part").hardlink_to(precious)
-    at = port()
-    receiver = start("recv", at, "--into", into, "--json")
-    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
-    got = end(receiver)
+    sent, got = both(file, into)
     assert (sent["code"], got["code"]) == (1, 1)
     assert "hard link" in got["said"]
     assert precious.read_bytes() == b"precious"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from transfer_ends import end, port, start
+from transfer_ends import both, port, start
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("key")]
 
@@ -38,10 +38,7 @@ def contents(top: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
 def test_all_files_arrive_and_the_others_are_listed(folder: Path, into: Path, scheme: str) -> None:
-    at = port()
-    receiver = start("recv", at, "--into", into, "--json")
-    sent = end(start("send", folder, f"127.0.0.1:{at}", "--scheme", scheme, "--json"))
-    got = end(receiver)
+    sent, got = both(folder, into, sending=("--scheme", scheme))
     assert (sent["code"], got["code"], sent["whole"], got["whole"]) == (0, 0, True, True)
     assert contents(into / "photos") == FILES
     assert sent["files"] == {"complete": 4, "total": 4}
@@ -58,20 +55,14 @@ def test_files_that_are_there_are_not_sent_again_and_another_one_ends_the_transf
     (there / "sub").mkdir(parents=True)
     for name in ("a.txt", "sub/b.bin"):
         (there / name).write_bytes(FILES[name])
-    at = port()
-    receiver = start("recv", at, "--into", into, "--name", "album", "--json")
-    sent = end(start("send", folder, f"127.0.0.1:{at}", "--json"))
-    got = end(receiver)
+    sent, got = both(folder, into, receiving=("--name", "album"))
     assert (sent["code"], got["code"]) == (0, 0)
     assert contents(there) == FILES
     assert got["resumed_bytes"] == len(FILES["a.txt"]) + len(FILES["sub/b.bin"])
     assert sent["stats"]["content_bytes"] < len(FILES["a.txt"])
 
     (there / "sub" / "b.bin").write_bytes(b"another")
-    at = port()
-    receiver = start("recv", at, "--into", into, "--name", "album", "--json")
-    sent = end(start("send", folder, f"127.0.0.1:{at}", "--json"))
-    got = end(receiver)
+    sent, got = both(folder, into, receiving=("--name", "album"))
     assert (sent["code"], got["code"]) == (1, 1)
     assert "b.bin is there already" in got["said"]
     assert (there / "sub" / "b.bin").read_bytes() == b"another"
@@ -81,10 +72,7 @@ def test_a_link_in_place_of_a_folder_is_not_followed(folder: Path, into: Path, t
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (into / "photos").symlink_to(elsewhere)
-    at = port()
-    receiver = start("recv", at, "--into", into, "--json")
-    sent = end(start("send", folder, f"127.0.0.1:{at}", "--json"))
-    got = end(receiver)
+    sent, got = both(folder, into)
     assert (sent["code"], got["code"]) == (1, 1)
     assert "no folder" in got["said"]
     assert not any(elsewhere.iterdir())

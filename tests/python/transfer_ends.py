@@ -44,6 +44,14 @@ def end(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     return {**said, "code": process.returncode}
 
 
+def both(source: Path, into: Path, sending: tuple[Any, ...] = (), receiving: tuple[Any, ...] = ()) -> Any:
+    """Sends to a receiver with these options; the answers of the sender and the receiver."""
+    at = port()
+    receiver = start("recv", at, "--into", into, *receiving, "--json")
+    sent = end(start("send", source, f"127.0.0.1:{at}", *sending, "--json"))
+    return sent, end(receiver)
+
+
 def until(true: Any) -> None:
     """Waits until something is so."""
     last = time.monotonic() + LONGEST_S

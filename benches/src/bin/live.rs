@@ -8,6 +8,8 @@
 //! loopback the sender's calls do the receiver's part of the kernel's work too.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use contract::{EndpointId, ParamValue};
@@ -45,11 +47,13 @@ fn main() {
         client_secret: None,
         logs: None,
     };
+    let over = Arc::new(AtomicBool::new(false));
+    let ends = Arc::clone(&over);
     let receiving = thread::spawn(move || {
         let mut accept = |proposal: &Proposal| {
             Ok(match proposal.offer.transport {
-                wire::stream::Transport::Paced => Incoming::Paced(Box::new(Nothing)),
-                wire::stream::Transport::Windowed => Incoming::Windowed(Box::new(Nothing)),
+                wire::stream::Transport::Paced => Incoming::Paced(Box::new(Nothing(Arc::clone(&ends)))),
+                wire::stream::Transport::Windowed => Incoming::Windowed(Box::new(Nothing(Arc::clone(&ends)))),
             })
         };
         let outcome = receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new());
@@ -59,7 +63,7 @@ fn main() {
         driver::exact_timers();
         let mut here = Udp::for_calling(address).expect("a socket");
         let until = here.now() + Duration::from_secs(seconds);
-        let zeros = Zeros { until, over: false };
+        let zeros = Zeros { until, over };
         let outgoing =
             if paced { Outgoing::Paced(Box::new(zeros)) } else { Outgoing::Windowed(Box::new(zeros)) };
         let control = Control::new();
@@ -101,23 +105,23 @@ fn cpu_s() -> f64 {
 /// Sends zeros for a while.
 struct Zeros {
     until: Time,
-    over: bool,
+    over: Arc<AtomicBool>,
 }
 
 impl Payload for Zeros {
     fn fill(&mut self, _seq: u64, now: Time, room: &mut [u8]) -> usize {
-        self.over |= now >= self.until;
+        self.look(now);
         room.len()
     }
     fn on_message(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
     fn status(&self) -> Status {
-        if self.over { Status::Whole } else { Status::Going }
+        status(&self.over)
     }
 }
 
 impl ByteSource for Zeros {
     fn ready(&mut self, now: Time) -> u64 {
-        self.over |= now >= self.until;
+        self.look(now);
         1 << 50
     }
     fn end(&self) -> Option<u64> {
@@ -127,12 +131,26 @@ impl ByteSource for Zeros {
     fn on_acknowledged(&mut self, _offset: u64) {}
     fn on_message(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
     fn status(&self) -> Status {
-        if self.over { Status::Whole } else { Status::Going }
+        status(&self.over)
     }
 }
 
-/// Keeps nothing.
-struct Nothing;
+impl Zeros {
+    /// Whether the time is over, which the receiver learns at once.
+    fn look(&self, now: Time) {
+        if now >= self.until {
+            self.over.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Keeps nothing, until the time is over.
+struct Nothing(Arc<AtomicBool>);
+
+/// The state of both ends.
+fn status(over: &AtomicBool) -> Status {
+    if over.load(Ordering::Relaxed) { Status::Whole } else { Status::Going }
+}
 
 impl Sink for Nothing {
     fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
@@ -140,7 +158,7 @@ impl Sink for Nothing {
         0
     }
     fn status(&self) -> Status {
-        Status::Going
+        status(&self.0)
     }
 }
 
@@ -153,6 +171,6 @@ impl ByteSink for Nothing {
         0
     }
     fn status(&self) -> Status {
-        Status::Going
+        status(&self.0)
     }
 }

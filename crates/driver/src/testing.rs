@@ -4,6 +4,8 @@
 //! deterministic on any host and load.
 
 mod captures;
+#[cfg(target_os = "linux")]
+mod namespace;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -13,6 +15,8 @@ use contract::{Ecn, Random};
 use units::{Duration, Time};
 
 pub use captures::{CaptureFile, CapturedPacket};
+#[cfg(target_os = "linux")]
+pub use namespace::{ip, network_namespace};
 
 use crate::{Batch, GsoBatch, Platform, SendOutcome};
 

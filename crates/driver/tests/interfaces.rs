@@ -2,28 +2,12 @@
 #![cfg(target_os = "linux")]
 
 use std::net::SocketAddr;
-use std::process::Command;
 use std::thread;
 
+use driver::testing::{ip, network_namespace};
 use driver::{Interface, Udp};
-use nix::sched::{CloneFlags, unshare};
 
 const PORT: u16 = 9600;
-
-fn ip(words: &str) {
-    let done = Command::new("ip").args(words.split(' ')).output().expect("`ip` is there");
-    assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
-}
-
-/// A network namespace for this thread. False if that is not permitted.
-fn alone() -> bool {
-    if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
-        eprintln!("skipped: interfaces of a namespace: {error}");
-        return false;
-    }
-    ip("link set lo up");
-    true
-}
 
 fn group(text: &str) -> SocketAddr {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -32,7 +16,7 @@ fn group(text: &str) -> SocketAddr {
 #[test]
 fn a_group_without_a_route_and_an_unknown_interface_are_errors_before_anything_is_sent() {
     let test = thread::spawn(|| {
-        if !alone() {
+        if !network_namespace() {
             return;
         }
         let udp = Udp::bind(SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, PORT))).expect("a socket");

@@ -4,14 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 
 use contract::{EndpointId, ParamValue};
+use driver::testing::{ip, network_namespace};
 use driver::{Interface, Multicast, Udp};
 use multicast::Group;
-use nix::sched::{CloneFlags, unshare};
 use quic_net::{
     Control, Credentials, End, Handshake, Limits, Object, Outcome, Proposal, Scheme, Settings, objects,
 };
@@ -21,21 +20,6 @@ use units::{Duration, Time};
 const NEAR: &str = "near6";
 const FAR: &str = "far6";
 const PORT: u16 = 9600;
-
-fn ip(words: &str) {
-    let done = Command::new("ip").args(words.split(' ')).output().expect("`ip` is there");
-    assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
-}
-
-/// A namespace for this thread and those that it starts. False if that is not permitted.
-fn alone() -> bool {
-    if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
-        eprintln!("skipped: IPv6 between namespaces: {error}");
-        return false;
-    }
-    ip("link set lo up");
-    true
-}
 
 /// Addresses without duplicate address detection.
 fn set_up(device: &str, n: u8) {
@@ -160,7 +144,7 @@ fn sessions_and_groups_between_two_computers() {
     let (tell, told) = mpsc::channel();
     let (here, there) = mpsc::channel();
     let far = thread::spawn(move || {
-        let alone = alone();
+        let alone = network_namespace();
         here.send(alone.then(nix::unistd::gettid)).expect("the other thread waits");
         if alone {
             far_side(&requests, &tell);
@@ -168,7 +152,7 @@ fn sessions_and_groups_between_two_computers() {
     });
     let near = thread::spawn(move || {
         let Some(far) = there.recv().expect("the far side begins") else { return };
-        assert!(alone(), "the other side was permitted to");
+        assert!(network_namespace(), "the other side was permitted to");
         ip(&format!("link add {NEAR} type veth peer name {FAR} netns {far}"));
         set_up(NEAR, 1);
         let wildcard = SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, PORT));

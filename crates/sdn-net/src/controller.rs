@@ -79,19 +79,7 @@ impl Member {
             return;
         }
         let Some(id) = self.stream else { return };
-        let mut stream = connection.recv_stream(id);
-        let Ok(mut chunks) = stream.read(true) else { return };
-        let whole = loop {
-            match chunks.next(Attach::LONGEST) {
-                // flow control limits the sum
-                Ok(Some(chunk)) => self.inbound.extend_from_slice(&chunk.bytes),
-                Ok(None) => break true,
-                Err(_) => break false,
-            }
-        };
-        // the connection transmits after this anyway
-        let _ = chunks.finalize();
-        if whole {
+        if transport::read_whole(connection, id, &mut self.inbound) {
             self.state = match Attach::read(&self.inbound) {
                 Ok(attach) => State::Attaching(attach),
                 Err(_) => {

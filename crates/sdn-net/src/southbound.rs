@@ -71,19 +71,7 @@ impl Channel {
     /// Reads the task, unless it is there.
     fn read_task(&mut self, connection: &mut Connection) {
         let Some(id) = self.stream.filter(|_| !self.has_task) else { return };
-        let mut stream = connection.recv_stream(id);
-        let Ok(mut chunks) = stream.read(true) else { return };
-        let whole = loop {
-            match chunks.next(Task::LONGEST) {
-                // flow control limits the sum
-                Ok(Some(chunk)) => self.inbound.extend_from_slice(&chunk.bytes),
-                Ok(None) => break true,
-                Err(_) => break false,
-            }
-        };
-        // the connection transmits after this anyway
-        let _ = chunks.finalize();
-        if !whole {
+        if !transport::read_whole(connection, id, &mut self.inbound) {
             return;
         }
         match Task::read(&std::mem::take(&mut self.inbound)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use driver::Platform;
 use quic_net::{Limits, Pins, server_config, span};
 use quinn_proto::crypto::rustls::QuicClientConfig;
-use quinn_proto::{ClientConfig, IdleTimeout, ServerConfig, TransportConfig, VarInt};
+use quinn_proto::{ClientConfig, Connection, IdleTimeout, ServerConfig, StreamId, TransportConfig, VarInt};
 use units::Duration;
 use wire::sdn::{ALPN, Attach, Task};
 
@@ -53,4 +53,20 @@ pub(crate) fn controller(
     let mut transport = transport(limits, Attach::LONGEST);
     transport.max_concurrent_bidi_streams(1u32.into());
     server_config(crypto, Arc::new(transport), platform)
+}
+
+/// Appends what has arrived of a stream to `inbound`; its flow control limits the sum. Returns whether the other end has ended the stream.
+pub(crate) fn read_whole(connection: &mut Connection, id: StreamId, inbound: &mut Vec<u8>) -> bool {
+    let mut stream = connection.recv_stream(id);
+    let Ok(mut chunks) = stream.read(true) else { return false };
+    let ended = loop {
+        match chunks.next(usize::MAX) {
+            Ok(Some(chunk)) => inbound.extend_from_slice(&chunk.bytes),
+            Ok(None) => break true,
+            Err(_) => break false,
+        }
+    };
+    // the connection transmits after this anyway
+    let _ = chunks.finalize();
+    ended
 }

@@ -12,6 +12,8 @@ mod printable;
 mod reader;
 pub mod sdn;
 pub mod stream;
+#[cfg(test)]
+mod testing;
 mod udp;
 
 pub use frame::frame;

@@ -2,21 +2,12 @@ use contract::{Address, Eid, EndpointId, GroupId, NodeId, ParamValue, Piece, Sac
 use proptest::prelude::*;
 
 use super::*;
+use crate::testing::{at, hex};
 
 fn written(datagram: &Datagram<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     datagram.write(&mut bytes);
     bytes
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let pairs = digits.chunks(2).map(|pair| std::str::from_utf8(pair).expect("hexadecimal digits"));
-    pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal digits")).collect()
-}
-
-fn at(nanos: u64) -> Time {
-    Time::from_nanos(nanos)
 }
 
 /// The example of the reference page, byte by byte.
