@@ -1,0 +1,124 @@
+"""The comparison with a Linux kernel: the settings of its cells in both worlds, its bands, and one cell in the guest."""
+
+from __future__ import annotations
+
+import pytest
+
+from thalweg import Scenario
+from thalweg_papers import _runner
+from thalweg_papers._base import Samples, Scale
+from thalweg_papers.kernel import STUDY, experiments, figures, guest, scenarios
+from thalweg_papers.kernel.keys import Key
+
+
+def test_cells_are_those_whose_queue_and_tcp_the_catalogue_has():
+    queues, tcps = scenarios.known()
+    assert {"fifo", "codel", "red"} <= set(queues) <= set(scenarios.QUEUES)
+    assert {"reno", "cubic", "bic", "bbr", "tcp_lp"} <= set(tcps) <= set(scenarios.TCPS)
+    assert len(scenarios.grid()) == len(queues) * len(tcps) * 3
+
+
+@pytest.mark.parametrize("queue", scenarios.known()[0])
+def test_every_cell_is_a_scenario_with_the_settings_of_the_guest(queue):
+    for network in scenarios.NETWORKS:
+        variant = f"{queue} cubic {network}"
+        tree, cell = scenarios.tree(variant, 2, Scale()), scenarios.cell(variant, 2, Scale())
+        Scenario.from_tree(tree).plan(2)
+        assert [flow["start"] for flow in tree["flows"]] == [f"{1e6 * at:.0f} us" for at in cell["starts_s"]]
+        assert tree["flows"][0]["tcp"]["ecn"] == bool(cell["sysctl"]["net.ipv4.tcp_ecn"])
+        assert not any("{" in word for word in cell["queue"])
+
+
+def test_the_round_trip_time_of_a_full_packet_is_that_of_the_guest():
+    # 1514 B at 10 Mbit/s take 1.2112 ms, and there are 40 ms in all
+    network = scenarios.NETWORKS["10-40"]
+    assert network.transmission_s == pytest.approx(0.0012112)
+    assert 2 * network.one_way_s + network.transmission_s == pytest.approx(0.040)
+    assert scenarios.cell("fifo cubic 10-40", 1, Scale())["delay_us"] == 40_000
+
+
+def test_the_weight_of_red_is_that_of_tc():
+    # 20 + 1 − 10 = 11; (1 − (1 − w)^20) / w is 7.45 for w = 1/8 and 11.6 for w = 1/16
+    assert scenarios.red_log(10, 20) == 4
+    assert scenarios.QUEUES["red"].ours["weight"] == 1 / 16
+
+
+def cell(**values: float) -> dict[str, float]:
+    """The means of a cell."""
+    return {"goodput_bps": 10e6, "queueing_s": 0.020, "drops": 100.0, "marks": 0.0, **values}
+
+
+@pytest.mark.parametrize(
+    ("ours", "differs"),
+    [
+        ({}, ()),
+        ({"goodput_bps": 9.51e6, "queueing_s": 0.0229, "drops": 119.0}, ()),
+        ({"goodput_bps": 9.49e6}, ("goodput",)),
+        ({"queueing_s": 0.0231}, ("queueing",)),
+        ({"drops": 79.0}, ("drops",)),
+        ({"marks": 1.0}, ("marks",)),
+    ],
+)
+def test_a_cell_agrees_within_the_bands(ours, differs):
+    found = figures.agreed(cell(), cell(**ours))
+    assert tuple(name for name, agrees in found.items() if not agrees) == differs
+
+
+def test_a_short_delay_agrees_within_2_ms():
+    assert figures.agreed(cell(queueing_s=0.001), cell(queueing_s=0.0029))["queueing"]
+    assert not figures.agreed(cell(queueing_s=0.001), cell(queueing_s=0.0031))["queueing"]
+
+
+def test_disagreements_are_listed_first():
+    first, second = "fifo reno 10-40", "fifo cubic 10-40"
+    samples = Samples(
+        {
+            (Key.KERNEL, first): [cell(), cell(drops=120.0)],
+            (Key.SIMULATED, first): [cell()] * 2,
+            (Key.KERNEL, second): [cell()] * 2,
+            (Key.SIMULATED, second): [cell(drops=50.0)] * 2,
+        }
+    )
+    rows = figures.rows(samples)
+    assert [row["tcp"] for row in rows] == ["cubic", "reno"]
+    assert [row["differs"] for row in rows] == ["drops", "–"]
+    assert rows[1]["drops_kernel"] == "110 ± 10"
+
+
+def test_counters_of_the_warm_up_do_not_count():
+    counters = [{"drops": 7, "ecn_mark": 1}, {"drops": 30, "ecn_mark": 5}]
+    assert experiments.events(counters, experiments.DROPS) == 23
+    assert experiments.events(counters, experiments.MARKS) == 4
+
+
+def test_without_a_guest_the_message_says_how_to_build_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(guest.GuestError, match=r"kernel\.guest build"):
+        guest.run(scenarios.cell("fifo reno 20-20", 1, Scale()))
+
+
+def test_the_changes_of_the_kernel_refuse_another_source(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(guest.shutil, "which", lambda _name: "/bin/true")
+    tree = guest.cache() / "source"
+    (tree / "arch" / "um").mkdir(parents=True)
+    (tree / "Makefile").touch()
+    (tree / "arch" / "um" / "Kconfig").write_text("config HZ\n\tint\n\tdefault 250\n")
+    with pytest.raises(guest.GuestError, match=r"Kconfig is not that of Linux 6\.1"):
+        guest.build()
+
+
+@pytest.mark.skipif(guest.missing() is not None, reason=str(guest.missing()))
+def test_a_cell_in_the_guest_can_be_repeated_and_fills_the_link():
+    cell = scenarios.cell("fifo reno 20-20", 1, Scale(0.1))
+    first, again = guest.run(cell, 1), guest.run(cell, 1)
+    assert first == again
+    assert 0.8 * 20e6 < sum(first["goodputs_bps"]) < 20e6
+    # 33 packets of 1514 B at 20 Mbit/s
+    assert 0 <= first["flows"][0]["p50_s"] <= 0.0206
+
+
+def test_the_study_has_both_worlds():
+    assert set(STUDY.experiments()) == set(Key)
+    assert [spec.id for spec in STUDY.figure_specs()] == ["summary", "cells"]
+    assert _runner.code_of(experiments.simulated)
