@@ -4,6 +4,7 @@ use contract::{Ack, Cause};
 use units::{Duration, Time, math};
 
 use super::Params;
+use crate::shared::Credit;
 
 /// The state of the kernel for one connection. Windows are in whole segments.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub(super) struct LinuxCubic {
     /// Number of acknowledged segments for which the window grows by one.
     per_segment: u64,
     /// Segments acknowledged towards that.
-    credit: u64,
+    credit: Credit,
     /// When `per_segment` was last computed, and for which window.
     last: (Time, u64),
 }
@@ -48,7 +49,7 @@ impl LinuxCubic {
             w_est: 0,
             towards: 0,
             per_segment: MIN_PER_SEGMENT,
-            credit: 0,
+            credit: Credit::default(),
             last: (Time::NEVER, 0),
         }
     }
@@ -66,16 +67,9 @@ impl LinuxCubic {
     /// The window after `ack`, in congestion avoidance.
     pub(super) fn congestion_avoidance(&mut self, window: f64, ack: &Ack, now: Time) -> f64 {
         self.sample(ack, now);
-        let (mut w, acked) = (window as u64, u64::from(ack.packets));
+        let (w, acked) = (window as u64, u64::from(ack.packets));
         self.count(w, acked, now);
-        if self.credit >= self.per_segment {
-            self.credit = 0;
-            w += 1;
-        }
-        self.credit += acked;
-        w += self.credit / self.per_segment;
-        self.credit %= self.per_segment;
-        w as f64
+        self.credit.grow(w, self.per_segment, acked) as f64
     }
 
     /// Computes the number of acknowledged segments for which the window `w` grows by one.

@@ -4,6 +4,7 @@ use contract::{Ack, Cut, Cx, WindowUpdate};
 use units::Segments;
 
 use super::Params;
+use crate::shared::Credit;
 
 contract::choice! {
     /// The unit of congestion avoidance.
@@ -44,28 +45,21 @@ pub struct Reno {
     whole: bool,
     /// Segments acknowledged since the window last grew.
     acked: f64,
+    /// The same, where they are whole.
+    credit: Credit,
 }
 
 impl Reno {
     /// The controller, with its parameters.
     pub fn new(params: &Params) -> Self {
         let whole = params.variant == Variant::Linux;
-        Self { counting: params.counting, slow_start: params.slow_start, whole, acked: 0.0 }
-    }
-
-    /// One segment per window of acknowledged segments [Linux: tcp_cong_avoid_ai].
-    fn grow_whole(&mut self, mut window: f64, acked: f64) -> f64 {
-        if self.acked >= window {
-            self.acked = 0.0;
-            window += 1.0;
+        Self {
+            counting: params.counting,
+            slow_start: params.slow_start,
+            whole,
+            acked: 0.0,
+            credit: Credit::default(),
         }
-        self.acked += acked;
-        if self.acked >= window {
-            let more = ((self.acked / window) as u64) as f64;
-            self.acked -= more * window;
-            window += more;
-        }
-        window
     }
 }
 
@@ -73,7 +67,9 @@ impl WindowUpdate for Reno {
     #[inline]
     fn congestion_avoidance(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
         if self.whole {
-            return Segments(self.grow_whole(window.0, f64::from(ack.packets)));
+            // one segment per window of acknowledged segments                          [Linux: tcp_reno_cong_avoid]
+            let w = window.0 as u64;
+            return Segments(self.credit.grow(w, w, u64::from(ack.packets)) as f64);
         }
         match self.counting {
             // cwnd += SMSS·SMSS/cwnd                                                [RFC5681 §3.1, eq. 3]
@@ -110,6 +106,7 @@ impl WindowUpdate for Reno {
 
     fn ssthresh(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         self.acked = 0.0;
+        self.credit.clear();
         if self.whole {
             // ssthresh = max(cwnd/2, 2): of the window, not of the data in flight      [Linux: tcp_reno_ssthresh]
             return Segments((window.0 as u64 / 2).max(2) as f64);

@@ -2,6 +2,7 @@
 
 mod asking;
 mod classic;
+mod credit;
 mod delays;
 mod equation;
 mod gradual;
@@ -19,6 +20,7 @@ mod standing;
 
 pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
+pub use credit::Credit;
 pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use gradual::Gradual;
