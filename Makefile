@@ -22,14 +22,15 @@ setup: $(VENV)/.installed  ## make .venv, build the core in release mode, instal
 check: $(VENV)/.required  ## formatting, clippy, ruff, types, dependencies, registry, citations, words, catalogue; without a release build
 	@$(PY) tools/count.py check
 
-test:  ## every test, Rust and Python; sets up by itself
-	@$(MAKE) --no-print-directory setup
-	@$(MAKE) --no-print-directory test-programs
+# Tests run the release core if it is there and up to date; otherwise one of their own profile, which needs no second build of everything.
+test: test-programs  ## every test, Rust and Python; sets up by itself
+	@$(MAKE) --question --no-print-directory $(VENV)/.installed 2>/dev/null || $(PY) tools/core.py
 	@$(PY) tools/count.py test
 
-# After the release build: on two cores 5.3 and 4.9 minutes one after the other, 12.9 beside each other.
-test-programs: $(VENV)/.made
-	@cargo test --workspace --locked --profile suite --no-run --quiet
+# One build of all targets, so that test programs and core have the same dependencies with the same features.
+test-programs: $(VENV)/.required
+	@echo "building the test programs and the core (the first time takes some minutes)"
+	@cargo build --workspace --all-targets --locked --profile suite --quiet
 
 demo: setup  ## reproduce the five papers in short runs: verdicts, and one HTML page of all
 	@$(THALWEG) reproduce --all --quick --out out/demo

@@ -13,7 +13,7 @@ use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId
 use units::{Duration, Rate, Time};
 
 use port::{Discipline, Impairments};
-pub(crate) use port::{Fate, LinkEffect, Offer, Port};
+pub(crate) use port::{ArrivalPath, Fate, LinkEffect, Offer, Port};
 pub(crate) use queues::{Departure, Due, Next, SlowOffer};
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
@@ -31,8 +31,8 @@ pub(crate) struct Arrival {
     pub node: NodeId,
     /// When the next packet of the link arrives.
     pub next: Time,
-    /// Whether the slow path handles it: the link loses packets or is captured, or the node has a state machine.
-    pub slow_path: bool,
+    /// Who handles it.
+    pub path: ArrivalPath,
 }
 
 /// Ports, routes and trees.
@@ -218,7 +218,7 @@ impl Fabric {
             packet,
             node: port.leads_to(),
             next: port.armed(),
-            slow_path: port.observes_arrivals(),
+            path: port.arrival_path(),
         })
     }
 

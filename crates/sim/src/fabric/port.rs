@@ -45,12 +45,22 @@ pub(crate) enum Offer {
     Dropped(DropReason),
 }
 
+/// Who handles a packet that arrives at the end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArrivalPath {
+    /// The network: it delivers the packet or sends it on.
+    Fast,
+    /// The state machine of the node.
+    Node,
+    /// The link first: it may lose, impair or capture the packet.
+    Link,
+}
+
 /// What a link does to a packet that arrives at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkEffect {
     Loses,
     Impairs,
-    Captures,
     Passes,
 }
 
@@ -73,8 +83,8 @@ pub(crate) struct Port {
 struct Paths {
     /// The node at the other end.
     to: NodeId,
-    /// Arrivals take the slow path: the link loses packets at random, impairs them or is captured, or it leads to a node with a state machine.
-    observed_arrivals: bool,
+    /// Who handles arrivals.
+    arrivals: ArrivalPath,
     /// Offers go straight into the ring: the port is up, has a constant rate and no queue discipline, and no router observes it.
     fast_offers: bool,
     up: bool,
@@ -141,12 +151,12 @@ impl Port {
         if let Some(impairments) = &mut impairments {
             transmitter.delay = impairments.set_delay(spec.delay);
         }
-        Self {
+        let mut port = Self {
             ring: Ring::default(),
             armed: Time::NEVER,
             paths: Paths {
                 to,
-                observed_arrivals: spec.loss > 0.0 || impairments.is_some(),
+                arrivals: ArrivalPath::Fast,
                 fast_offers: discipline.is_none() && spec.trace.is_none() && up,
                 up,
                 traced: spec.trace.is_some(),
@@ -166,7 +176,9 @@ impl Port {
                 marked_packets: 0,
                 base: PortRecord::default(),
             }),
-        }
+        };
+        port.update_arrival_path();
+        port
     }
 
     /// What the link does to the packet that arrives now at its end. A loss is counted as a drop of the port.
@@ -180,12 +192,12 @@ impl Port {
         if self.cold.impairments.is_some() {
             return LinkEffect::Impairs;
         }
-        self.capture_effect()
+        LinkEffect::Passes
     }
 
-    /// Whether the packet that arrives now at the end of the link is captured.
-    pub(crate) fn capture_effect(&self) -> LinkEffect {
-        if self.cold.observers.tap { LinkEffect::Captures } else { LinkEffect::Passes }
+    /// Whether the packets that arrive at the end of the link are captured.
+    pub(crate) fn is_captured(&self) -> bool {
+        self.cold.observers.tap
     }
 
     /// The impairments of the link.
@@ -199,10 +211,10 @@ impl Port {
         self.paths.to
     }
 
-    /// Whether arrivals take the slow path.
+    /// Who handles arrivals.
     #[inline]
-    pub(super) const fn observes_arrivals(&self) -> bool {
-        self.paths.observed_arrivals
+    pub(super) const fn arrival_path(&self) -> ArrivalPath {
+        self.paths.arrivals
     }
 
     /// Starts the capture of the link.
@@ -272,7 +284,11 @@ impl Port {
     fn update_arrival_path(&mut self) {
         let Observers { tap, router_ahead, .. } = self.cold.observers;
         let impaired = self.cold.loss.probability > 0.0 || self.cold.impairments.is_some();
-        self.paths.observed_arrivals = impaired || tap || router_ahead;
+        self.paths.arrivals = match (impaired || tap, router_ahead) {
+            (true, _) => ArrivalPath::Link,
+            (false, true) => ArrivalPath::Node,
+            (false, false) => ArrivalPath::Fast,
+        };
     }
 
     /// The port in the form that its router sees.

@@ -5,7 +5,7 @@ use units::Time;
 
 use super::{LocalDelivery, World};
 use crate::agenda::{Kind, What};
-use crate::fabric::{Fate, LinkEffect, reverse};
+use crate::fabric::{ArrivalPath, Fate, LinkEffect, reverse};
 use crate::trace::Subject;
 
 /// More hops than any route has.
@@ -19,10 +19,14 @@ impl World {
         self.agenda.push(arrival.next, what);
         self.accounts.count_event(self.now, what);
         let (id, node) = (arrival.packet, arrival.node);
-        if arrival.slow_path && self.arrive_slowly(port, node, id) {
-            return;
+        let is_taken = match arrival.path {
+            ArrivalPath::Fast => false,
+            ArrivalPath::Node => self.arrive_at_node(node, port, id),
+            ArrivalPath::Link => self.arrive_from_link(port, node, id),
+        };
+        if !is_taken {
+            self.arrive(node, id);
         }
-        self.arrive(node, id);
     }
 
     /// Delivers a packet that has arrived at a node, or sends it on.
@@ -43,27 +47,25 @@ impl World {
         }
     }
 
-    /// The slow path of an arrival: the link may lose the packet, it may be captured, or the node's state machine may take it. Returns
-    /// false if it continues as on the fast path.
+    /// An arrival from a link that may lose, impair or capture the packet. Returns false if it continues as on the fast path.
     #[cold]
-    fn arrive_slowly(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
+    fn arrive_from_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
         match self.fabric.port(by).link_effect() {
             LinkEffect::Loses => {
                 self.drop(id, DropReason::RandomLoss, Subject::Port(by));
-                return true;
+                true
             }
             LinkEffect::Impairs => {
                 self.impair(by, node, id);
-                return true;
+                true
             }
-            LinkEffect::Captures | LinkEffect::Passes => {}
+            LinkEffect::Passes => self.leave_link(by, node, id),
         }
-        self.leave_link(by, node, id)
     }
 
     /// Shows a packet at the end of its link to the capture and to its node. Returns true if the node took it.
     fn leave_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
-        if self.fabric.port(by).capture_effect() == LinkEffect::Captures {
+        if self.fabric.port(by).is_captured() {
             self.external.capture(self.now, by, self.out.arena.get(id));
         }
         self.arrive_at_node(node, by, id)
@@ -117,6 +119,7 @@ impl World {
     }
 
     /// Shows an arriving packet to its node. Returns true if the node took it.
+    #[inline(never)]
     fn arrive_at_node(&mut self, node: NodeId, by: PortId, id: PacketId) -> bool {
         let Some(index) = self.hosts.nodes.at(node) else { return false };
         let packet = self.out.arena.get_mut(id);

@@ -1,6 +1,6 @@
 //! Uploads 10 MB with each scheme, and with quinn's own controllers, over 10 Mbit/s and 40 ms of round-trip time, in virtual time.
 //!
-//! `cargo run --example compare -p thalweg-quic`
+//! `cargo run --example windows -p thalweg-quic`
 
 #[path = "../tests/pair/mod.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
