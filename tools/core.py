@@ -50,7 +50,16 @@ def main():
     # not in place: a running program may have the file open
     core.unlink(missing_ok=True)
     shutil.copyfile(built, core)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-index",
+        "--no-deps",
+    ]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([*pip, "--force-reinstall", wheel(Path(folder))], check=True)
     subprocess.run([*pip, "--no-build-isolation", "-e", ROOT / "papers"], check=True)
