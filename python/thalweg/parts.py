@@ -118,6 +118,20 @@ if TYPE_CHECKING:
         interval: str | None
         mark: bool | None
 
+    class PieQueueKeys(TypedDict, total=False):
+        """Keys of `PieQueue`."""
+
+        target: str | None
+        t_update: str | None
+        alpha: float | None
+        beta: float | None
+        max_burst: str | None
+        estimator: str | None
+        mark: bool | None
+        mark_below: float | None
+        packet: str | None
+        like: str | None
+
     class RedQueueKeys(TypedDict, total=False):
         """Keys of `RedQueue`."""
 
@@ -599,8 +613,9 @@ class Link(Part):
       Default: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
       the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
-    - `queue` (`fifo`, `codel`, `red` or `CodelQueue` or `RedQueue`): Queue discipline: `"fifo"` (drop-tail,
-      the default), another by its name, or a table with its name as `kind` and its parameters.
+    - `queue` (`fifo`, `codel`, `pie`, `red` or `CodelQueue` or `PieQueue` or `RedQueue`): Queue discipline:
+      `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
+      parameters.
     - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
       this many packets wait.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
@@ -681,6 +696,36 @@ class CodelQueue(Part):
         super().__init__({"kind": kind, **keys})
 
 
+class PieQueue(Part):
+    """PIE (RFC 8033): drops or marks packets with a probability that follows the queueing delay and its trend.
+
+    - `kind` (`"pie"`): Queue discipline.
+    - `target` (such as `"15 ms"`): QDELAY_REF, the queueing delay at which the controller aims. Default: 15
+      ms. Source: RFC8033 §4.2; Linux: 15 ms.
+    - `t_update` (such as `"15 ms"`): T_UPDATE, the time between updates of the probability; `alpha` and
+      `beta` are for this one. Default: 15 ms. Source: RFC8033 §4.2; Linux: 15 ms in whole ticks.
+    - `alpha` (number): α: increase of the probability per update and second of delay above `target`. Default:
+      0.125. Source: RFC8033 §4.2; Linux: 2/16.
+    - `beta` (number): β: increase of the probability per update and second by which the delay has grown since
+      the last one. Default: 1.25. Source: RFC8033 §4.2; Linux: 20/16.
+    - `max_burst` (such as `"150 ms"`): MAX_BURST: how long a queue that builds up is not dropped from.
+      Default: 150 ms. Source: RFC8033 §4.4; Linux: 150 ms.
+    - `estimator` (`timestamps`, `dequeue_rate`): How the queueing delay is known. Default: timestamps.
+      Source: RFC8033 appendix A and Linux; dequeue_rate: RFC8033 §5.2.
+    - `mark` (true or false): Mark ECT packets instead of dropping them, as long as the probability is below
+      `mark_below`. Default: true. Source: RFC8033 §5.1; Linux: false.
+    - `mark_below` (number): mark_ecnth: probability from which ECT packets are dropped, too. Default: 0.1.
+      Source: RFC8033 §5.1; Linux: 0.1.
+    - `packet` (such as `"1514 B"`): MEAN_PKTSIZE: a backlog of two such packets is not dropped from. Default:
+      1514 B. Source: Linux: the MTU with the Ethernet header; RFC8033 §4.1 has no number.
+    - `like` (`rfc`, `linux`): Whose details apply where RFC 8033 and Linux differ. Default: rfc. Source: our
+      choice: the specification.
+    """
+
+    def __init__(self, kind: str, **keys: Unpack[PieQueueKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
+
+
 class RedQueue(Part):
     """RED (Floyd and Jacobson, 1993): drops or marks packets with a probability that grows with the average queue length.
 
@@ -716,7 +761,7 @@ class Port(Part):
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `impair` (`Impair`): Impairments; an empty table: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
-    - `queue` (`fifo`, `codel`, `red` or `CodelQueue` or `RedQueue`): Queue discipline.
+    - `queue` (`fifo`, `codel`, `pie`, `red` or `CodelQueue` or `PieQueue` or `RedQueue`): Queue discipline.
     - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
       at least this many packets wait; `false`: never.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty

@@ -6,6 +6,7 @@ mod codel;
 mod consumers;
 mod cvihis;
 mod departures;
+mod disciplines;
 mod engine;
 mod impairments;
 mod low_priority;

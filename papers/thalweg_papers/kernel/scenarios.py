@@ -128,7 +128,7 @@ QUEUES: dict[str, Queue] = {
             "mark": False,
         },
     ),
-    "pie": Queue("pie", ("pie", "limit", "{limit}", "noecn"), {"mark": False}),
+    "pie": Queue("pie", ("pie", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}),
     "fq_codel": Queue("fq_codel", ("fq_codel", "limit", "{limit}", "noecn"), {"mark": False}),
     "fq": Queue("fq", ("fq", "limit", "{limit}", "flow_limit", "{limit}", "nopacing")),
     "pfifo_head_drop": Queue("pfifo_head_drop", ("pfifo_head_drop", "limit", "{limit}")),

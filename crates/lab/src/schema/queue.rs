@@ -72,12 +72,18 @@ impl Read for Queue {
         let titles: Vec<&str> = disciplines().map(|(_, title, _)| title).collect();
         let mut forms = vec![json!({ "type": "string", "enum": names(), "enumDescriptions": titles })];
         for (name, title, infos) in disciplines().filter(|(.., infos)| !infos.is_empty()) {
-            let table = format!("{}{}Queue", name[..1].to_uppercase(), &name[1..]);
+            let table = table_name(name);
             forms.push(json!({ "$ref": format!("#/$defs/{table}") }));
             generator.definitions_mut().insert(table, table_of(name, title, &infos));
         }
         json_schema!({ "anyOf": forms })
     }
+}
+
+/// The name of that table in the schema: `FqCodelQueue` of `fq_codel`.
+fn table_name(name: &str) -> String {
+    let word = |word: &str| format!("{}{}", word[..1].to_uppercase(), &word[1..]);
+    name.split('_').map(word).chain(["Queue".to_owned()]).collect()
 }
 
 /// The table that selects the discipline called `name`.

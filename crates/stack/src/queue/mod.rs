@@ -4,10 +4,14 @@
 //! A discipline that scenarios can select is one file and one line of the list below: see `docs/internals/queue-disciplines.md`.
 
 pub mod codel;
+pub mod pie;
 pub mod red;
 mod round_robin;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
+mod waiting;
 
 use ambassador::Delegate;
 use contract::{
@@ -102,6 +106,7 @@ macro_rules! disciplines {
 
 disciplines! {
     Codel(codel::Codel) = codel;
+    Pie(pie::Pie) = pie;
     Red(red::Red) = red;
 }
 

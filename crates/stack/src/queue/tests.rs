@@ -1,0 +1,89 @@
+//! What holds for every queue discipline of the list.
+
+use contract::Ecn;
+use proptest::prelude::*;
+
+use super::testing::{self, Link};
+use super::*;
+use units::{Bytes, Duration};
+
+#[test]
+fn the_list_is_sorted_and_its_defaults_are_in_range() {
+    assert!(ALL.is_sorted_by_key(|entry| entry.name));
+    for entry in ALL {
+        let params = (entry.resolve)(&[]).expect("defaults");
+        assert_eq!((entry.read)(&params).expect("defaults").name(), entry.name);
+        assert_eq!(params.len(), (entry.params)().len());
+    }
+}
+
+/// An event at a queue.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A packet of this flow and size arrives; ECT or not.
+    Offer(u32, u32, bool),
+    /// A packet leaves.
+    Serve,
+    /// Milliseconds pass.
+    Pass(u64),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        6 => (0u32..5, 40u32..1500, any::<bool>()).prop_map(|(flow, size, ect)| Event::Offer(flow, size, ect)),
+        4 => Just(Event::Serve),
+        2 => (0u64..60).prop_map(Event::Pass),
+    ];
+    prop::collection::vec(event, 1..400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn packets_are_conserved_and_limits_hold(events in events(), limit in 1u32..40, in_bytes: bool) {
+        let queue_limit = if in_bytes { testing::bytes(u64::from(limit) * 500) } else { testing::packets(limit) };
+        for entry in ALL {
+            let discipline = (entry.read)(&[]).expect("defaults");
+            let mut link = Link::new(discipline.build(queue_limit));
+            let (mut held, mut bytes, mut now) = (0u32, 0u64, 0);
+            for &event in &events {
+                match event {
+                    Event::Offer(flow, size, ect) => {
+                        link.ecn = if ect { Ecn::Capable } else { Ecn::NotCapable };
+                        if !matches!(link.offer(flow, size), Verdict::Drop(_)) {
+                            (held, bytes) = (held + 1, bytes + u64::from(size));
+                        }
+                    }
+                    Event::Serve => {
+                        let had = held > 0;
+                        let before = link.dropped.len();
+                        let served = link.serve();
+                        if let Some(packet) = served {
+                            (held, bytes) = (held - 1, bytes - u64::from(packet.size_bytes));
+                        }
+                        // a queue with packets sends one, or has dropped all of them
+                        prop_assert!(served.is_some() == had || link.dropped.len() > before, "{}", entry.name);
+                    }
+                    Event::Pass(ms) => {
+                        now += ms;
+                        link.at_ms(now);
+                    }
+                }
+                for (_, size, _) in link.dropped.drain(..) {
+                    (held, bytes) = (held - 1, bytes - u64::from(size));
+                }
+                let backlog = link.queue.backlog();
+                prop_assert_eq!(backlog, Backlog { packets: held, bytes: Bytes::new(bytes) }, "{}", entry.name);
+                prop_assert!(held <= queue_limit.packets && bytes <= queue_limit.bytes.as_u64(), "{}", entry.name);
+            }
+            let left = link.queue.drain();
+            prop_assert_eq!(left.len() as u32, held, "{}", entry.name);
+            prop_assert_eq!(link.queue.backlog(), Backlog::default(), "{}", entry.name);
+            // what a failed link has lost leaves nothing behind
+            link.now += Duration::from_secs(1);
+            prop_assert!(link.serve().is_none());
+            prop_assert_eq!(link.offer(0, 100), Verdict::Pass, "{}", entry.name);
+            prop_assert_eq!(link.serve().map(|packet| packet.size_bytes), Some(100), "{}", entry.name);
+        }
+    }
+}
