@@ -63,6 +63,9 @@ impl<L: WindowUpdate> Classic<L> {
     /// Slow start reaches the threshold with `left` acknowledged segments left over [Linux: tcp_slow_start].
     #[cold]
     fn cross_ssthresh(&mut self, left: f64, ack: &Ack, cx: &mut Cx<'_>) {
+        if !self.update.counts_excess() {
+            return self.set(self.ssthresh);
+        }
         let rest = Ack { packets: left as u32, bytes: self.segment * left as u64, ..*ack };
         let grown = self.update.congestion_avoidance(Segments(self.ssthresh), &rest, cx);
         self.set(grown.0);

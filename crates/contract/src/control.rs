@@ -111,11 +111,17 @@ pub trait WindowUpdate: Clone {
     /// The slow-start threshold after a congestion event, called once per episode; it is also the new window, except after a timeout.
     fn ssthresh(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
 
-    /// Whether cwnd is an integer number of segments, as in Linux: slow start then ends exactly at ssthresh, and the segments left of an
-    /// acknowledgement count for congestion avoidance.
+    /// Whether cwnd is an integer number of segments, as in Linux: slow start then ends exactly at ssthresh.
     #[inline]
     fn integer_cwnd(&self) -> bool {
         false
+    }
+
+    /// With [`WindowUpdate::integer_cwnd`]: whether the segments left of the acknowledgement that ends slow start count for congestion avoidance. Some
+    /// controllers of Linux discard them [Linux: the result of tcp_slow_start].
+    #[inline]
+    fn counts_excess(&self) -> bool {
+        true
     }
 
     /// An acknowledgement that does not change the window: in recovery, marked, or application-limited. The time until it does not count.
