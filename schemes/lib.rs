@@ -43,7 +43,9 @@ pub mod gcc;
 pub mod his;
 pub mod hobhis;
 pub mod hr_icp;
+pub mod htcp;
 pub mod icp;
+pub mod illinois;
 pub mod least_loaded;
 pub mod ledbat;
 pub mod ledbat_pp;
@@ -57,6 +59,7 @@ pub mod perif_ecn;
 pub mod pgmcc;
 pub mod raaqm;
 pub mod reno;
+pub mod scalable;
 pub mod srmcc;
 pub mod tcp_lp;
 pub mod tfmcc;
@@ -78,7 +81,9 @@ registry! {
         his: His,
         hobhis: Hobhis,
         hr_icp: HrIcp,
+        htcp: Htcp,
         icp: Icp,
+        illinois: Illinois,
         ledbat: Ledbat,
         ledbat_pp: LedbatPp,
         mircc: Mircc,
@@ -88,6 +93,7 @@ registry! {
         pcon: Pcon,
         raaqm: Raaqm,
         reno: Reno,
+        scalable: Scalable,
         tcp_lp: TcpLp,
     }
     stream {

@@ -236,9 +236,12 @@ schemes! {
         bbr: Bbr,
         bic: Bic,
         cubic: Cubic,
+        htcp: Htcp,
+        illinois: Illinois,
         ledbat: Ledbat,
         ledbat_pp: LedbatPp,
         reno: Reno,
+        scalable: Scalable,
         tcp_lp: TcpLp,
     }
     stream {
