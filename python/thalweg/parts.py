@@ -118,6 +118,24 @@ if TYPE_CHECKING:
         interval: str | None
         mark: bool | None
 
+    class FqQueueKeys(TypedDict, total=False):
+        """Keys of `FqQueue`."""
+
+        quantum: str | None
+        initial_quantum: str | None
+        flow_limit: int | None
+        refill_delay: str | None
+
+    class FqCodelQueueKeys(TypedDict, total=False):
+        """Keys of `FqCodelQueue`."""
+
+        target: str | None
+        interval: str | None
+        flows: int | None
+        quantum: str | None
+        drop_batch: int | None
+        mark: bool | None
+
     class PieQueueKeys(TypedDict, total=False):
         """Keys of `PieQueue`."""
 
@@ -143,6 +161,7 @@ if TYPE_CHECKING:
         unit: str | None
         packet: str | None
         mark: bool | None
+        adaptive: bool | None
 
     class PortKeys(TypedDict, total=False):
         """Keys of `Port`."""
@@ -613,9 +632,9 @@ class Link(Part):
       Default: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
       the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
-    - `queue` (`fifo`, `codel`, `pie`, `red` or `CodelQueue` or `PieQueue` or `RedQueue`): Queue discipline:
-      `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
-      parameters.
+    - `queue` (`fifo`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CodelQueue` or `FqQueue`
+      or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline: `"fifo"` (drop-tail, the default),
+      another by its name, or a table with its name as `kind` and its parameters.
     - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
       this many packets wait.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
@@ -696,6 +715,47 @@ class CodelQueue(Part):
         super().__init__({"kind": kind, **keys})
 
 
+class FqQueue(Part):
+    """FQ (Linux, sch_fq without pacing): fair queueing of flows; new flows are served first.
+
+    - `kind` (`"fq"`): Queue discipline.
+    - `quantum` (such as `"3028 B"`): Bytes that a flow may send per round. Default: 3028 B. Source: Linux:
+      two MTUs with the Ethernet header.
+    - `initial_quantum` (such as `"15140 B"`): Bytes that a flow may send in its first round. Default: 15140
+      B. Source: Linux: ten MTUs with the Ethernet header.
+    - `flow_limit` (whole number): Packets that may wait per flow, within the limit of the queue. Default:
+      100. Source: Linux: 100.
+    - `refill_delay` (such as `"40 ms"`): A flow that had no packet for longer has at least a quantum at its
+      next packet. Default: 40 ms. Source: Linux: 40 ms.
+    """
+
+    def __init__(self, kind: str, **keys: Unpack[FqQueueKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
+
+
+class FqCodelQueue(Part):
+    """FQ-CoDel (RFC 8290): fair queueing of flows, with CoDel for each; new flows are served first.
+
+    - `kind` (`"fq_codel"`): Queue discipline.
+    - `target` (such as `"5 ms"`): TARGET of CoDel, the acceptable standing queueing delay. Default: 5 ms.
+      Source: RFC8290 §5.2; Linux: 5 ms.
+    - `interval` (such as `"100 ms"`): INTERVAL of CoDel, about the maximum usual round-trip time. Default:
+      100 ms. Source: RFC8290 §5.2; Linux: 100 ms.
+    - `flows` (whole number): Queues to which flows are hashed. Default: 1024. Source: RFC8290 §5.2; Linux:
+      1024.
+    - `quantum` (such as `"1514 B"`): Bytes that a queue may send per round. Default: 1514 B. Source: RFC8290
+      §5.2; Linux: the MTU with the Ethernet header.
+    - `drop_batch` (whole number): When the limit is exceeded: the largest number of packets to drop at once.
+      At most half of the bytes of the longest queue are dropped. Default: 64. Source: RFC8290 §4.1; Linux:
+      64.
+    - `mark` (true or false): Mark ECT packets instead of dropping them. Default: true. Source: RFC8290 §5.2;
+      Linux: true.
+    """
+
+    def __init__(self, kind: str, **keys: Unpack[FqCodelQueueKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
+
+
 class PieQueue(Part):
     """PIE (RFC 8033): drops or marks packets with a probability that follows the queueing delay and its trend.
 
@@ -745,6 +805,9 @@ class RedQueue(Part):
       and of those that an idle link could have sent. Default: 500 B. Source: ns-2: mean_pktsize_.
     - `mark` (true or false): Mark ECT packets instead of dropping them, as long as the probability is below
       1. Default: true. Source: FJ93 §4.
+    - `adaptive` (true or false): Adapt `max_p` each 0.5 s, so that the average stays near the middle between
+      the thresholds; `max_p` is the first value. Default: false. Source: FGS01 §4; Linux: the flag
+      adaptative.
     """
 
     def __init__(self, kind: str, **keys: Unpack[RedQueueKeys]) -> None:
@@ -761,7 +824,8 @@ class Port(Part):
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `impair` (`Impair`): Impairments; an empty table: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
-    - `queue` (`fifo`, `codel`, `pie`, `red` or `CodelQueue` or `PieQueue` or `RedQueue`): Queue discipline.
+    - `queue` (`fifo`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CodelQueue` or `FqQueue`
+      or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline.
     - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
       at least this many packets wait; `false`: never.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty

@@ -27,6 +27,22 @@ def test_every_cell_is_a_scenario_with_the_settings_of_the_guest(queue):
         assert [flow["start"] for flow in tree["flows"]] == [f"{1e6 * at:.0f} us" for at in cell["starts_s"]]
         assert tree["flows"][0]["tcp"]["ecn"] == bool(cell["sysctl"]["net.ipv4.tcp_ecn"])
         assert not any("{" in word for word in cell["queue"])
+        bottleneck = next(link for link in tree["topology"]["links"] if link["name"] == "bottleneck")
+        assert "{" not in str(bottleneck["queue"]).removeprefix("{")
+
+
+def test_parameters_can_name_the_numbers_of_a_network():
+    tree = scenarios.tree("fq cubic 20-20", 1, Scale())
+    bottleneck = next(link for link in tree["topology"]["links"] if link["name"] == "bottleneck")
+    assert bottleneck["queue"] == {"kind": "fq", "flow_limit": 33}
+    assert scenarios.cell("fq cubic 20-20", 1, Scale())["queue"] == [
+        "fq",
+        "limit",
+        "33",
+        "flow_limit",
+        "33",
+        "nopacing",
+    ]
 
 
 def test_the_round_trip_time_of_a_full_packet_is_that_of_the_guest():

@@ -130,7 +130,9 @@ QUEUES: dict[str, Queue] = {
     ),
     "pie": Queue("pie", ("pie", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}),
     "fq_codel": Queue("fq_codel", ("fq_codel", "limit", "{limit}", "noecn"), {"mark": False}),
-    "fq": Queue("fq", ("fq", "limit", "{limit}", "flow_limit", "{limit}", "nopacing")),
+    "fq": Queue(
+        "fq", ("fq", "limit", "{limit}", "flow_limit", "{limit}", "nopacing"), {"flow_limit": "{limit}"}
+    ),
     "pfifo_head_drop": Queue("pfifo_head_drop", ("pfifo_head_drop", "limit", "{limit}")),
 }
 """Those that Thalweg lacks have no cells; they join when the catalogue has them."""
@@ -202,10 +204,25 @@ def starts(variant: str, seed: int) -> list[float]:
     return [round(draw.uniform(0, SPREAD_S), 6) for _ in range(parts(variant)[2].flows)]
 
 
+def numbers(network: Network) -> dict[str, int]:
+    """Numbers that arguments and parameters of queues may name."""
+    return {
+        "limit": network.packets,
+        "limit_b": network.packets * PACKET_B,
+        "min_b": RED_MIN * PACKET_B,
+        "max_b": RED_MAX * PACKET_B,
+        "rate_bps": network.rate_bps,
+    }
+
+
 def tree(variant: str, seed: int, scale: Scale) -> Tree:
     """The scenario of a cell."""
     queue, tcp, network = parts(variant)
-    discipline: Any = {"kind": queue.name, **queue.ours} if queue.ours else queue.name
+    named = {f"{{{name}}}": number for name, number in numbers(network).items()}
+    ours = {
+        key: named.get(value, value) if isinstance(value, str) else value for key, value in queue.ours.items()
+    }
+    discipline: Any = {"kind": queue.name, **ours} if ours else queue.name
     bottleneck = link(
         *("bottleneck", "router", "right"),
         rate=f"{network.mbps:g} Mbit/s",
@@ -234,18 +251,11 @@ def tree(variant: str, seed: int, scale: Scale) -> Tree:
 def cell(variant: str, seed: int, scale: Scale) -> dict[str, Any]:
     """What the guest runs for a cell."""
     queue, tcp, network = parts(variant)
-    numbers = {
-        "limit": network.packets,
-        "limit_b": network.packets * PACKET_B,
-        "min_b": RED_MIN * PACKET_B,
-        "max_b": RED_MAX * PACKET_B,
-        "rate_bps": network.rate_bps,
-    }
     return {
         "rate_bps": network.rate_bps,
         # HTB sends a packet at the start of its transmission, so that the whole time is delay
         "delay_us": round(1e3 * network.rtt_ms),
-        "queue": [word.format(**numbers) for word in queue.kernel],
+        "queue": [word.format(**numbers(network)) for word in queue.kernel],
         "controller": TCPS[tcp],
         "starts_s": starts(variant, seed),
         "warmup_s": scale.seconds(WARMUP_S),

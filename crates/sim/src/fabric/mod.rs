@@ -12,8 +12,8 @@ mod tree;
 use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
 use units::{Duration, Rate, Time};
 
-use port::{Discipline, Impairments};
 pub(crate) use port::{ArrivalPath, Fate, LinkEffect, Offer, Port};
+use port::{Discipline, Impairments};
 pub(crate) use queues::{Departure, Due, Next, SlowOffer};
 use routing::Routes;
 pub(crate) use routing::{Edge, NO_FLOW};
@@ -214,12 +214,7 @@ impl Fabric {
     pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
         let port = &mut self.ports[port.index()];
         let packet = port.take_arrival(now)?;
-        Some(Arrival {
-            packet,
-            node: port.leads_to(),
-            next: port.armed(),
-            path: port.arrival_path(),
-        })
+        Some(Arrival { packet, node: port.leads_to(), next: port.armed(), path: port.arrival_path() })
     }
 
     /// Takes the next packet that the impaired link of a port delivers now, and the node that it arrives at.

@@ -3,13 +3,14 @@
 //! A queue is good if some packet in every `interval` had less delay than `target`; such a queue absorbs bursts. Otherwise it is a standing
 //! queue, and packets are dropped at departure with increasing frequency until one had less delay. The control depends neither on the size
 //! of the queue nor on the rate of the link.
-
-use std::collections::VecDeque;
+//!
+//! FQ-CoDel has a [`State`] for each of its queues (`fq_codel.rs`).
 
 use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
-use units::{Bytes, Duration, Time};
+use units::{Duration, Time};
 
 use super::ActiveQueue;
+use super::waiting::{Line, Waiting};
 
 contract::params! {
     /// TARGET, the acceptable standing queueing delay.
@@ -23,25 +24,25 @@ contract::params! {
 /// The queue of a port.
 #[derive(Debug)]
 pub struct Codel {
-    params: Params,
+    settings: Settings,
     limit: QueueLimit,
-    packets: VecDeque<Waiting>,
-    bytes: u64,
-    /// The largest packet up to now, which stands for the MTU.
-    largest: u64,
+    waiting: Line,
     state: State,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    packet: PacketId,
-    size_bytes: u32,
-    since: Time,
+/// What the queues of a discipline have in common.
+#[derive(Debug)]
+pub(super) struct Settings {
+    target: Duration,
+    interval: Duration,
+    mark: bool,
+    /// The largest packet up to now, which stands for the MTU.
+    largest: u64,
 }
 
-/// The state of the control law.
+/// The state of the control law, of one queue.
 #[derive(Clone, Debug)]
-struct State {
+pub(super) struct State {
     /// When the delay will have exceeded `target` for a whole interval; [`Time::NEVER`] while it does not.
     late_at: Time,
     /// Whether it is in the dropping state.
@@ -53,15 +54,20 @@ struct State {
     count_at_start: u32,
 }
 
+impl Default for State {
+    fn default() -> Self {
+        Self { late_at: Time::NEVER, dropping: false, next: Time::ZERO, count: 0, count_at_start: 0 }
+    }
+}
+
 impl ActiveQueue for Codel {
     const TITLE: &'static str =
         "CoDel (RFC 8289): drops or marks packets while the queueing delay stays above its target.";
     type Params = Params;
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
-        let state =
-            State { late_at: Time::NEVER, dropping: false, next: Time::ZERO, count: 0, count_at_start: 0 };
-        Self { params: params.clone(), limit, packets: VecDeque::new(), bytes: 0, largest: 0, state }
+        let settings = Settings::new(params.target, params.interval, params.mark);
+        Self { settings, limit, waiting: Line::default(), state: State::default() }
     }
 
     fn can_mark(params: &Params) -> bool {
@@ -69,45 +75,133 @@ impl ActiveQueue for Codel {
     }
 }
 
-impl Codel {
-    /// Takes the first packet. Returns whether it may be dropped: the delay exceeded the target for an interval.
+impl Settings {
+    pub(super) const fn new(target: Duration, interval: Duration, mark: bool) -> Self {
+        Self { target, interval, mark, largest: 0 }
+    }
+
+    /// Notes the size of a packet that was enqueued.
     #[inline]
-    fn take(&mut self, now: Time) -> Option<(Waiting, bool)> {
-        let Some(first) = self.packets.pop_front() else {
-            self.state.late_at = Time::NEVER;
-            return None;
-        };
-        self.bytes -= u64::from(first.size_bytes);
-        // below the target, or at most one packet is left                              [RFC 8289 §5, dodequeue] our choice: the size of
-        // "one packet" is the largest up to now, because links have no MTU
-        if now - first.since < self.params.target || self.bytes <= self.largest {
-            self.state.late_at = Time::NEVER;
-            return Some((first, false));
-        }
-        if self.state.late_at == Time::NEVER {
-            self.state.late_at = now + self.params.interval;
-            return Some((first, false));
-        }
-        Some((first, now >= self.state.late_at))
+    pub(super) fn note_size(&mut self, size_bytes: u32) {
+        self.largest = self.largest.max(u64::from(size_bytes));
     }
 
     /// When the next drop follows a drop at `from`.
     fn after(&self, from: Time, count: u32) -> Time {
         // t + INTERVAL / √count                                                          [RFC 8289 §5, control_law]
-        from + self.params.interval.over_sqrt(count)
+        from + self.interval.over_sqrt(count)
+    }
+}
+
+impl State {
+    /// Takes the packet that leaves next from `line`. `others` is what waits in other queues of the link, in bytes.
+    #[inline]
+    pub(super) fn dequeue(
+        &mut self,
+        settings: &Settings,
+        line: &mut Line,
+        others: u64,
+        cx: &mut PacketCx<'_>,
+    ) -> Option<Waiting> {
+        let now = cx.now;
+        let Some((mut first, mut late)) = self.take(settings, line, others, now) else {
+            // an empty queue ends the dropping state
+            self.dropping = false;
+            return None;
+        };
+        if self.dropping {
+            self.dropping = late;
+            // a long queue may have several drops due at once                             [RFC 8289 §5, deque]
+            while self.dropping && now >= self.next {
+                let taken = self.punish(settings, first, line, others, cx);
+                // a marked packet leaves, and the next mark is for another one
+                let marked = taken.is_some_and(|(next, _)| next.packet == first.packet);
+                late = taken.is_some_and(|(_, late)| late);
+                if late {
+                    self.count += 1;
+                    self.next = settings.after(self.next, self.count);
+                }
+                self.dropping = late;
+                first = taken?.0;
+                if marked {
+                    break;
+                }
+            }
+        } else if late {
+            let taken = self.punish(settings, first, line, others, cx);
+            self.dropping = true;
+            // soon after the last dropping state, the drop rate continues where it was   [RFC 8289 §5, deque]
+            let before = self.count.wrapping_sub(self.count_at_start);
+            let soon = now < self.next + sixteen(settings.interval);
+            self.count = if before > 1 && soon { before } else { 1 };
+            self.next = settings.after(now, self.count);
+            self.count_at_start = self.count;
+            first = taken?.0;
+        }
+        Some(first)
+    }
+
+    /// Takes the first packet. Returns whether it may be dropped: the delay exceeded the target for an interval.
+    #[inline]
+    fn take(
+        &mut self,
+        settings: &Settings,
+        line: &mut Line,
+        others: u64,
+        now: Time,
+    ) -> Option<(Waiting, bool)> {
+        let Some(first) = line.pop() else {
+            self.late_at = Time::NEVER;
+            return None;
+        };
+        // below the target, or at most one packet is left                              [RFC 8289 §5, dodequeue] our choice: the size of
+        // "one packet" is the largest up to now, because links have no MTU
+        if now - first.since < settings.target || line.bytes() + others <= settings.largest {
+            self.late_at = Time::NEVER;
+            return Some((first, false));
+        }
+        if self.late_at == Time::NEVER {
+            self.late_at = now + settings.interval;
+            return Some((first, false));
+        }
+        Some((first, now >= self.late_at))
     }
 
     /// Drops the packet and takes the next one, or marks it and keeps it.
-    fn punish(&mut self, first: Waiting, cx: &mut PacketCx<'_>) -> Option<(Waiting, bool)> {
+    fn punish(
+        &mut self,
+        settings: &Settings,
+        first: Waiting,
+        line: &mut Line,
+        others: u64,
+        cx: &mut PacketCx<'_>,
+    ) -> Option<(Waiting, bool)> {
         let ecn = &mut cx.arena.get_mut(first.packet).ecn;
-        if self.params.mark && *ecn != Ecn::NotCapable {
+        if settings.mark && *ecn != Ecn::NotCapable {
             // our choice: a packet that is marked already counts as marked again
             cx.marked += u64::from(*ecn == Ecn::Capable);
             *ecn = Ecn::Marked;
             return Some((first, true));
         }
         cx.dropped.push((first.packet, DropReason::Early));
-        self.take(cx.now)
+        self.take(settings, line, others, cx.now)
+    }
+
+    /// Notes that `packets` were dropped because the queue was too long: drops of its own will be closer.
+    pub(super) fn note_overflow(&mut self, packets: u32) {
+        self.count = self.count.wrapping_add(packets);
+    }
+
+    /// The count of drops.
+    #[cfg(test)]
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Notes that the queue was emptied because the link failed.
+    pub(super) fn note_drained(&mut self) {
+        self.late_at = Time::NEVER;
+        self.dropping = false;
     }
 }
 
@@ -115,65 +209,27 @@ impl QueueDiscipline for Codel {
     #[inline]
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
         let size_bytes = cx.arena.get(packet).size_bytes;
-        let size = u64::from(size_bytes);
-        if !self.limit.admits(self.packets.len() as u32, self.bytes, size) {
+        if !self.waiting.has_room(&self.limit, size_bytes) {
             return Verdict::Drop(DropReason::QueueFull);
         }
-        self.packets.push_back(Waiting { packet, size_bytes, since: cx.now });
-        self.bytes += size;
-        self.largest = self.largest.max(size);
+        self.waiting.push(Waiting { packet, size_bytes, since: cx.now });
+        self.settings.note_size(size_bytes);
         Verdict::Pass
     }
 
     #[inline]
     fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId> {
-        let now = cx.now;
-        let Some((mut first, mut late)) = self.take(now) else {
-            // an empty queue ends the dropping state
-            self.state.dropping = false;
-            return None;
-        };
-        if self.state.dropping {
-            self.state.dropping = late;
-            // a long queue may have several drops due at once                             [RFC 8289 §5, deque]
-            while self.state.dropping && now >= self.state.next {
-                let taken = self.punish(first, cx);
-                // a marked packet leaves, and the next mark is for another one
-                let marked = taken.is_some_and(|(next, _)| next.packet == first.packet);
-                late = taken.is_some_and(|(_, late)| late);
-                if late {
-                    self.state.count += 1;
-                    self.state.next = self.after(self.state.next, self.state.count);
-                }
-                self.state.dropping = late;
-                first = taken?.0;
-                if marked {
-                    break;
-                }
-            }
-        } else if late {
-            let taken = self.punish(first, cx);
-            self.state.dropping = true;
-            // soon after the last dropping state, the drop rate continues where it was   [RFC 8289 §5, deque]
-            let before = self.state.count.wrapping_sub(self.state.count_at_start);
-            let soon = now < self.state.next + sixteen(self.params.interval);
-            self.state.count = if before > 1 && soon { before } else { 1 };
-            self.state.next = self.after(now, self.state.count);
-            self.state.count_at_start = self.state.count;
-            first = taken?.0;
-        }
+        let first = self.state.dequeue(&self.settings, &mut self.waiting, 0, cx)?;
         Some(first.packet)
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.packets.len() as u32, bytes: Bytes::new(self.bytes) }
+        self.waiting.backlog()
     }
 
     fn drain(&mut self) -> Vec<PacketId> {
-        self.bytes = 0;
-        self.state.late_at = Time::NEVER;
-        self.state.dropping = false;
-        self.packets.drain(..).map(|waiting| waiting.packet).collect()
+        self.state.note_drained();
+        self.waiting.drain().collect()
     }
 
     fn set_limit(&mut self, limit: QueueLimit) {

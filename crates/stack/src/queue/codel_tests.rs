@@ -1,7 +1,7 @@
 //! CoDel against RFC 8289: a link that sends a packet each millisecond, and drops computed by hand.
 
 use contract::{Arena, DropReason, Ecn, Packet, Random};
-use units::Rate;
+use units::{Bytes, Rate};
 
 use super::*;
 use crate::queue::testing::packet;
@@ -115,7 +115,7 @@ fn one_packet_below_the_target_ends_it() {
     link.crowd(20, 300);
     assert_eq!(link.dropped, [105, 205, 276]);
     link.rest(330);
-    assert!(link.queue.packets.is_empty() && !link.queue.state.dropping);
+    assert!(link.queue.backlog().packets == 0 && !link.queue.state.dropping);
     link.crowd(20, 435);
     assert_eq!(link.dropped, [105, 205, 276], "from 335 ms on it is above again, until 435 ms");
     link.crowd(20, 436);

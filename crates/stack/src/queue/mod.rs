@@ -4,6 +4,10 @@
 //! A discipline that scenarios can select is one file and one line of the list below: see `docs/internals/queue-disciplines.md`.
 
 pub mod codel;
+mod flows;
+pub mod fq;
+pub mod fq_codel;
+pub mod pfifo_head_drop;
 pub mod pie;
 pub mod red;
 mod round_robin;
@@ -106,6 +110,9 @@ macro_rules! disciplines {
 
 disciplines! {
     Codel(codel::Codel) = codel;
+    Fq(fq::Fq) = fq;
+    FqCodel(fq_codel::FqCodel) = fq_codel;
+    PfifoHeadDrop(pfifo_head_drop::HeadDrop) = pfifo_head_drop;
     Pie(pie::Pie) = pie;
     Red(red::Red) = red;
 }

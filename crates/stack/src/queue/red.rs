@@ -1,6 +1,11 @@
 //! RED, random early detection: an arriving packet is dropped, or marked, with a probability that grows with the average length of the queue
 //! [FJ93: Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM Transactions on Networking 1(4), 1993],
-//! in its gentle variant [F00: Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000].
+//! in its gentle variant [F00: Floyd, *Recommendation on using the "gentle_" variant of RED*, 2000], and with an adaptive maximum
+//! probability [FGS01: Floyd, Gummadi and Shenker, *Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
+//! Management*, 2001].
+//!
+//! Adaptations that are due since the last packet are made when the next one arrives: the average does not change in between, or it decays on an idle
+//! link.
 //!
 //! Packets compute in fixed point: lengths and probabilities have 32 binary places, shares of an average 63. Parts of schemes
 //! that observe a queue have an estimator of their own (`schemes/shared/red.rs`), since neither crate depends on the other.
@@ -39,6 +44,8 @@ contract::params! {
     packet: Bytes = Bytes::new(500), within "1 B"..="65535 B", from "ns-2: mean_pktsize_";
     /// Mark ECT packets instead of dropping them, as long as the probability is below 1.
     mark: bool = true, from "FJ93 §4";
+    /// Adapt `max_p` each 0.5 s, so that the average stays near the middle between the thresholds; `max_p` is the first value.
+    adaptive: bool = false, from "FGS01 §4; Linux: the flag adaptative";
     order min_th <= max_th;
 }
 
@@ -55,6 +62,17 @@ pub struct Red {
     count: i64,
     /// q_time: when the link became idle; `None` while it is busy.
     idle_since: Option<Time>,
+    adaptation: Option<Adaptation>,
+}
+
+/// The adaptation of the maximum probability.
+#[derive(Debug)]
+struct Adaptation {
+    /// When the next one is due.
+    next: Time,
+    /// The average above which the probability is increased, and below which it is decreased.
+    high: u64,
+    low: u64,
 }
 
 /// The parameters in fixed point.
@@ -84,6 +102,8 @@ enum Choice {
 
 /// 1 with 32 binary places.
 const ONE: u64 = 1 << 32;
+/// interval: the time between adaptations [FGS01 §4].
+const ADAPTED_EVERY: Duration = Duration::from_millis(500);
 /// 1 with 63 binary places.
 const WHOLE: u64 = 1 << 63;
 
@@ -94,7 +114,8 @@ impl ActiveQueue for Red {
     fn new(params: &Params, limit: QueueLimit) -> Self {
         let constants = Constants::new(params);
         let packets = VecDeque::new();
-        Self { constants, limit, packets, bytes: 0, average: 0, count: -1, idle_since: None }
+        let adaptation = params.adaptive.then(|| Adaptation::new(&constants));
+        Self { constants, limit, packets, bytes: 0, average: 0, count: -1, idle_since: None, adaptation }
     }
 
     fn can_mark(params: &Params) -> bool {
@@ -157,7 +178,47 @@ impl Constants {
     }
 }
 
+impl Adaptation {
+    const fn new(constants: &Constants) -> Self {
+        // target: from min_th + 0.4 (max_th − min_th) to min_th + 0.6 (max_th − min_th)       [FGS01 Fig. 3]
+        let fifth = (constants.max - constants.min) / 5;
+        let next = Time::from_nanos(ADAPTED_EVERY.as_nanos());
+        Self { next, high: constants.min + 3 * fifth, low: constants.min + 2 * fifth }
+    }
+
+    /// The maximum probability after an adaptation.
+    fn adapted(&self, max_p: u64, average: u64) -> u64 {
+        if average > self.high && max_p <= ONE / 2 {
+            // max_p ← max_p + min(0.01, max_p / 4)                                            [FGS01 Fig. 3]
+            max_p + (ONE / 100).min(max_p / 4)
+        } else if average < self.low && max_p >= ONE / 100 {
+            // max_p ← 0.9 max_p                                                               [FGS01 Fig. 3]
+            max_p / 10 * 9
+        } else {
+            max_p
+        }
+    }
+}
+
 impl Red {
+    /// Makes the adaptations that are due. The average is that after the last arrival.
+    #[inline]
+    fn adapt(&mut self, now: Time, rate: Rate) {
+        let Self { constants, average, idle_since, adaptation, .. } = self;
+        let Some(adaptation) = adaptation else { return };
+        while adaptation.next <= now {
+            // differs: FGS01 has the average of the last arrival; on an idle link it decays, as in Linux
+            let average = match *idle_since {
+                Some(since) if since < adaptation.next => {
+                    constants.decayed(*average, adaptation.next - since, rate)
+                }
+                _ => *average,
+            };
+            constants.max_p = adaptation.adapted(constants.max_p, average);
+            adaptation.next += ADAPTED_EVERY;
+        }
+    }
+
     /// The present length, in packets.
     fn length(&self) -> u64 {
         match self.constants.unit {
@@ -190,6 +251,7 @@ impl QueueDiscipline for Red {
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
         let header = cx.arena.get(packet);
         let (size_bytes, ecn) = (header.size_bytes, header.ecn);
+        self.adapt(cx.now, cx.rate);
         self.average = match self.idle_since.take() {
             Some(since) => self.constants.decayed(self.average, cx.now - since, cx.rate),
             None => self.constants.averaged(self.average, self.length()),

@@ -214,3 +214,56 @@ fn powers_in_fixed_point_have_the_error_of_rounding() {
     assert_eq!(power(WHOLE, u64::MAX), WHOLE);
     assert_eq!(power(WHOLE / 2, u64::MAX), 0);
 }
+
+#[test]
+fn the_maximum_probability_follows_the_average() {
+    // thresholds 5 and 15: the target is from 9 to 11
+    let adaptive = still(|params| params.adaptive = true);
+    let after = |max_p: f64, average: f64| {
+        let mut link = Link::new(&adaptive);
+        (link.queue.constants.max_p, link.queue.average) = (fixed(max_p), fixed(average));
+        link.now += Duration::from_millis(499);
+        link.offer(500);
+        assert_eq!(link.queue.constants.max_p, fixed(max_p));
+        link.now += Duration::from_millis(1);
+        link.offer(500);
+        float(link.queue.constants.max_p)
+    };
+    for (max_p, average, expected) in [
+        // α = min(0.01, max_p / 4), β = 0.9
+        (0.02, 11.1, 0.025),
+        (0.2, 11.1, 0.21),
+        (0.495, 20.0, 0.505),
+        (0.505, 20.0, 0.505),
+        (0.02, 10.9, 0.02),
+        (0.02, 9.1, 0.02),
+        (0.02, 8.9, 0.018),
+        (0.0101, 0.0, 0.00909),
+        (0.0099, 0.0, 0.0099),
+    ] {
+        let found = after(max_p, average);
+        assert!((found - expected).abs() < 1e-8, "{max_p} {average}: {found} is not {expected}");
+    }
+}
+
+#[test]
+fn adaptations_are_made_up_for_on_an_idle_link() {
+    let mut link = Link::new(&Params { weight: 0.002, adaptive: true, max_p: 0.5, ..Params::default() });
+    link.offer(500);
+    assert!(link.serve().is_some() && link.serve().is_none());
+    link.queue.average = fixed(12.0);
+    // packets of 1 ms: the average is 12 × 0.998^500 = 4.41 after 0.5 s, so that each of the 20 adaptations in 10 s decreases max_p
+    link.now += Duration::from_millis(10_000);
+    link.offer(500);
+    let expected = 0.5 * math::pow(0.9, 20.0);
+    assert!((float(link.queue.constants.max_p) - expected).abs() < 1e-7);
+    // 20 are due in the next 10 s; it stays once it is below 0.01: 0.5 × 0.9^38 = 0.00912
+    assert!(link.serve().is_some() && link.serve().is_none());
+    link.now += Duration::from_millis(10_000);
+    link.offer(500);
+    assert!((float(link.queue.constants.max_p) - 0.5 * math::pow(0.9, 38.0)).abs() < 1e-7);
+    let mut fixed_p = Link::new(&still(|params| params.max_p = 0.5));
+    fixed_p.now += Duration::from_millis(10_000);
+    fixed_p.offer(500);
+    assert_eq!(fixed_p.queue.constants.max_p, fixed(0.5));
+}

@@ -101,6 +101,19 @@ impl<Q: QueueDiscipline> Link<Q> {
         Some(self.take(id))
     }
 
+    /// Offers packets of a flow, which all find room.
+    pub(crate) fn offer_many(&mut self, flow: u32, size_bytes: u32, packets: u32) {
+        for _ in 0..packets {
+            assert_eq!(self.offer(flow, size_bytes), Verdict::Pass);
+        }
+    }
+
+    /// The flows of the next packets, in order.
+    pub(crate) fn served(&mut self, packets: usize) -> Vec<u32> {
+        let flows = std::iter::from_fn(|| self.serve()).map(|packet| packet.flow.0);
+        flows.take(packets).collect()
+    }
+
     /// Moves the time to this instant.
     pub(crate) fn at_ms(&mut self, ms: u64) {
         self.now = Time::ZERO + Duration::from_millis(ms);

@@ -1,0 +1,182 @@
+//! A queue for each flow, served by deficit round robin in which new flows precede old ones (DRR++) [RFC 8290 §4; Linux,
+//! net/sched/sch_fq_codel.c and sch_fq.c].
+//!
+//! A queue exists from the first packet of its flow, or of its bucket, on. Its memory is kept, so that packets allocate none.
+
+use std::collections::VecDeque;
+
+use contract::{Backlog, PacketId, QueueLimit};
+use units::Bytes;
+
+use super::waiting::{Line, Waiting};
+
+/// The queues of the flows of a link. `S` is what a discipline keeps for each.
+#[derive(Debug)]
+pub(super) struct Flows<S> {
+    flows: Vec<Flow<S>>,
+    /// The queue of each bucket; [`NONE`] before its first packet.
+    by_bucket: Vec<u32>,
+    /// Flows to be served, in order.
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: u32,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Flow<S> {
+    pub line: Line,
+    /// Bytes that it may send in this round.
+    pub credit: i64,
+    /// Whether it is in one of the two lists.
+    pub listed: bool,
+    pub state: S,
+}
+
+/// A flow whose turn it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub flow: usize,
+    new: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<S> Default for Flows<S> {
+    fn default() -> Self {
+        Self {
+            flows: Vec::new(),
+            by_bucket: Vec::new(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+}
+
+impl<S> Flows<S> {
+    /// The number of the queue of a bucket, which is made by `make` with this credit if there is none.
+    #[inline]
+    pub(super) fn of_bucket(&mut self, bucket: usize, credit: i64, make: impl FnOnce() -> S) -> usize {
+        match self.by_bucket.get(bucket) {
+            Some(&number) if number != NONE => number as usize,
+            _ => self.add(bucket, credit, make()),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, bucket: usize, credit: i64, state: S) -> usize {
+        if self.by_bucket.len() <= bucket {
+            self.by_bucket.resize(bucket + 1, NONE);
+        }
+        let number = self.flows.len();
+        self.by_bucket[bucket] = number as u32;
+        self.flows.push(Flow { line: Line::default(), credit, listed: false, state });
+        number
+    }
+
+    /// The queue with this number.
+    #[inline]
+    pub(super) fn get_mut(&mut self, number: usize) -> &mut Flow<S> {
+        &mut self.flows[number]
+    }
+
+    /// Whether a packet of this size fits.
+    #[inline]
+    pub(super) fn has_room(&self, limit: &QueueLimit, size_bytes: u32) -> bool {
+        limit.admits(self.packets, self.bytes, u64::from(size_bytes))
+    }
+
+    /// Whether more waits than the limit allows.
+    #[inline]
+    pub(super) fn is_above(&self, limit: &QueueLimit) -> bool {
+        self.packets > limit.packets || self.bytes > limit.bytes.as_u64()
+    }
+
+    /// Appends a packet to the queue with this number. A flow that is not listed becomes the last new one.
+    #[inline]
+    pub(super) fn push(&mut self, number: usize, waiting: Waiting) {
+        self.packets += 1;
+        self.bytes += u64::from(waiting.size_bytes);
+        let flow = &mut self.flows[number];
+        flow.line.push(waiting);
+        if !flow.listed {
+            flow.listed = true;
+            self.new.push_back(number as u32);
+        }
+    }
+
+    /// The flow whose turn it is. One without credit gets a quantum and goes to the end of the old ones.
+    #[inline]
+    pub(super) fn turn(&mut self, quantum: i64) -> Option<Turn> {
+        loop {
+            let (number, new) = match self.new.front() {
+                Some(&number) => (number, true),
+                None => (*self.old.front()?, false),
+            };
+            let turn = Turn { flow: number as usize, new };
+            let flow = &mut self.flows[turn.flow];
+            if flow.credit > 0 {
+                return Some(turn);
+            }
+            flow.credit += quantum;
+            self.unlist(turn);
+            self.old.push_back(number);
+        }
+    }
+
+    /// Ends the turn of a flow without packets: a new one goes to the end of the old ones, so that it cannot starve them by being new
+    /// again and again; an old one leaves the lists. Returns whether it left.
+    pub(super) fn pass(&mut self, turn: Turn) -> bool {
+        self.unlist(turn);
+        if turn.new && !self.old.is_empty() {
+            self.old.push_back(turn.flow as u32);
+            return false;
+        }
+        self.flows[turn.flow].listed = false;
+        true
+    }
+
+    fn unlist(&mut self, turn: Turn) {
+        let list = if turn.new { &mut self.new } else { &mut self.old };
+        list.pop_front();
+    }
+
+    /// Calls `take` with a queue, what waits in the others, in bytes, and its state; it may remove packets.
+    #[inline]
+    pub(super) fn take<T>(&mut self, number: usize, take: impl FnOnce(&mut Line, u64, &mut S) -> T) -> T {
+        let flow = &mut self.flows[number];
+        let (packets, bytes) = (flow.line.len(), flow.line.bytes());
+        let taken = take(&mut flow.line, self.bytes - bytes, &mut flow.state);
+        self.packets -= packets - flow.line.len();
+        self.bytes -= bytes - flow.line.bytes();
+        taken
+    }
+
+    /// The queue with the most bytes.
+    pub(super) fn fattest(&self) -> Option<usize> {
+        // the first of equal ones
+        let bytes = |&number: &usize| (self.flows[number].line.bytes(), std::cmp::Reverse(number));
+        (0..self.flows.len()).max_by_key(bytes)
+    }
+
+    #[inline]
+    pub(super) const fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets, bytes: Bytes::new(self.bytes) }
+    }
+
+    /// Empties all queues, and calls `reset` for each.
+    pub(super) fn drain(&mut self, mut reset: impl FnMut(&mut Flow<S>)) -> Vec<PacketId> {
+        (self.packets, self.bytes) = (0, 0);
+        self.new.clear();
+        self.old.clear();
+        let mut held = Vec::new();
+        for flow in &mut self.flows {
+            held.extend(flow.line.drain());
+            flow.listed = false;
+            reset(flow);
+        }
+        held
+    }
+}

@@ -1,0 +1,152 @@
+//! FQ-CoDel: flows are hashed to queues with CoDel each, which are served by deficit round robin with priority for new flows [RFC 8290; Linux,
+//! net/sched/sch_fq_codel.c].
+//!
+//! RFC 8290 hashes addresses and ports. Here a flow is what [`contract::FlowId`] numbers. Data and acknowledgements of a connection cross a link in
+//! different directions, so that they never share a queue. The reports of all receivers of a group are one flow. Interests, NACKs and Data belong to
+//! the consumer whose Interest a forwarder sends or answers.
+
+use contract::{Backlog, DropReason, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
+use units::{Bytes, Duration};
+
+use super::ActiveQueue;
+use super::codel::{Settings, State};
+use super::flows::Flows;
+use super::waiting::Waiting;
+
+contract::params! {
+    /// TARGET of CoDel, the acceptable standing queueing delay.
+    target: Duration = Duration::from_millis(5), within "1 ns"..="1000 s", from "RFC8290 §5.2; Linux: 5 ms";
+    /// INTERVAL of CoDel, about the maximum usual round-trip time.
+    interval: Duration = Duration::from_millis(100), within "1 ns"..="1000 s", from "RFC8290 §5.2; Linux: 100 ms";
+    /// Queues to which flows are hashed.
+    flows: u32 = 1024, within 1..=65536, from "RFC8290 §5.2; Linux: 1024";
+    /// Bytes that a queue may send per round.
+    quantum: Bytes = Bytes::new(1514), within "256 B"..="1 MB", from "RFC8290 §5.2; Linux: the MTU with the Ethernet header";
+    /// When the limit is exceeded: the largest number of packets to drop at once. At most half of the bytes of the longest queue are dropped.
+    drop_batch: u32 = 64, within 1..=1000000, from "RFC8290 §4.1; Linux: 64";
+    /// Mark ECT packets instead of dropping them.
+    mark: bool = true, from "RFC8290 §5.2; Linux: true";
+}
+
+/// The queue of a port.
+#[derive(Debug)]
+pub struct FqCodel {
+    settings: Settings,
+    buckets: u64,
+    quantum: i64,
+    drop_batch: u32,
+    limit: QueueLimit,
+    flows: Flows<State>,
+    /// What hashes differ by from one link and seed to another; drawn for the first packet.
+    perturbation: Option<u64>,
+}
+
+impl ActiveQueue for FqCodel {
+    const TITLE: &'static str =
+        "FQ-CoDel (RFC 8290): fair queueing of flows, with CoDel for each; new flows are served first.";
+    type Params = Params;
+
+    fn new(params: &Params, limit: QueueLimit) -> Self {
+        Self {
+            settings: Settings::new(params.target, params.interval, params.mark),
+            buckets: u64::from(params.flows),
+            quantum: params.quantum.as_u64() as i64,
+            drop_batch: params.drop_batch,
+            limit,
+            flows: Flows::default(),
+            perturbation: None,
+        }
+    }
+
+    fn can_mark(params: &Params) -> bool {
+        params.mark
+    }
+}
+
+impl FqCodel {
+    /// Drops packets from the head of the longest queue: half of its bytes, but no more packets than `drop_batch`.
+    #[cold]
+    fn drop_from_fattest(&mut self, cx: &mut PacketCx<'_>) {
+        let Some(fattest) = self.flows.fattest() else { return };
+        let batch = self.drop_batch;
+        self.flows.take(fattest, |line, _, state| {
+            let (length, half) = (line.bytes(), line.bytes() / 2);
+            let mut dropped = 0;
+            while dropped < batch
+                && (dropped == 0 || length - line.bytes() < half)
+                && let Some(first) = line.pop()
+            {
+                cx.dropped.push((first.packet, DropReason::QueueFull));
+                dropped += 1;
+            }
+            // these drops count as CoDel's own                                                [Linux, fq_codel_drop]
+            state.note_overflow(dropped);
+        });
+    }
+}
+
+/// The bucket of a flow, of `buckets`.
+#[inline]
+fn bucket(flow: u32, perturbation: u64, buckets: u64) -> usize {
+    let hash = (u64::from(flow) ^ perturbation).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
+    // a multiplication in place of a division, as in Linux (reciprocal_scale)
+    ((hash * buckets) >> 32) as usize
+}
+
+impl QueueDiscipline for FqCodel {
+    #[inline]
+    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+        let header = cx.arena.get(packet);
+        let (flow, size_bytes) = (header.flow.0, header.size_bytes);
+        if self.limit.packets == 0 || u64::from(size_bytes) > self.limit.bytes.as_u64() {
+            return Verdict::Drop(DropReason::QueueFull);
+        }
+        let perturbation = *self.perturbation.get_or_insert_with(|| cx.random.bits());
+        let bucket = bucket(flow, perturbation, self.buckets);
+        let number = self.flows.of_bucket(bucket, 0, State::default);
+        let queue = self.flows.get_mut(number);
+        if !queue.listed {
+            queue.credit = self.quantum;
+        }
+        self.flows.push(number, Waiting { packet, size_bytes, since: cx.now });
+        self.settings.note_size(size_bytes);
+        while self.flows.is_above(&self.limit) {
+            self.drop_from_fattest(cx);
+        }
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId> {
+        let Self { settings, flows, quantum, .. } = self;
+        loop {
+            let turn = flows.turn(*quantum)?;
+            // "one packet", from which CoDel does not drop, is that of the whole link, as in Linux
+            let first =
+                flows.take(turn.flow, |line, others, state| state.dequeue(settings, line, others, cx));
+            let Some(first) = first else {
+                flows.pass(turn);
+                continue;
+            };
+            flows.get_mut(turn.flow).credit -= i64::from(first.size_bytes);
+            return Some(first.packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn drain(&mut self) -> Vec<PacketId> {
+        self.flows.drain(|flow| flow.state.note_drained())
+    }
+
+    fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
+    }
+}
+
+#[cfg(test)]
+#[path = "fq_codel_tests.rs"]
+mod tests;
