@@ -10,13 +10,14 @@ use std::sync::LazyLock;
 
 use ambassador::Delegate;
 use contract::{
-    Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Congestion,
-    CongestionControl, Crossing, Cx, Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkAlgorithm, LinkCx,
-    Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, PortId, PortView,
-    ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm,
-    Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx, Wants, ambassador_impl_App,
-    ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm, ambassador_impl_ReceiverAlgorithm,
-    ambassador_impl_RouterAlgorithm, ambassador_impl_SenderAlgorithm, ambassador_impl_Strategy,
+    Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
+    Congestion, CongestionControl, Crossing, Cx, Delivery, FaceId, Feedback, FibEntry, Gap, Label,
+    LinkAlgorithm, LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending,
+    PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme,
+    SenderAlgorithm, Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx, Wants,
+    ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm,
+    ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm, ambassador_impl_SenderAlgorithm,
+    ambassador_impl_Strategy,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -44,6 +45,7 @@ pub mod his;
 pub mod hobhis;
 pub mod hr_icp;
 pub mod htcp;
+pub mod hybla;
 pub mod icp;
 pub mod illinois;
 pub mod least_loaded;
@@ -64,6 +66,7 @@ pub mod srmcc;
 pub mod tcp_lp;
 pub mod tfmcc;
 pub mod tfrc;
+pub mod vegas;
 
 registry! {
     control {
@@ -82,6 +85,7 @@ registry! {
         hobhis: Hobhis,
         hr_icp: HrIcp,
         htcp: Htcp,
+        hybla: Hybla,
         icp: Icp,
         illinois: Illinois,
         ledbat: Ledbat,
@@ -95,6 +99,7 @@ registry! {
         reno: Reno,
         scalable: Scalable,
         tcp_lp: TcpLp,
+        vegas: Vegas,
     }
     stream {
         asmp: Asmp,

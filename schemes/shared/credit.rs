@@ -19,6 +19,18 @@ impl Credit {
         window
     }
 
+    /// Counts `acked` segments without growth.
+    #[inline]
+    pub fn add(&mut self, acked: u64) {
+        self.0 += acked;
+    }
+
+    /// The segments counted since the last growth.
+    #[inline]
+    pub fn acked(&self) -> u64 {
+        self.0
+    }
+
     /// Forgets what was acknowledged.
     pub fn clear(&mut self) {
         self.0 = 0;

@@ -8,6 +8,7 @@ mod equation;
 mod gradual;
 mod hystart;
 mod lines;
+pub mod linux;
 mod loss_events;
 mod loss_state;
 mod mirror;
@@ -18,6 +19,7 @@ mod recent;
 mod red;
 mod split;
 mod standing;
+mod vegas_rtt;
 
 pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
@@ -36,6 +38,7 @@ pub use recent::Recent;
 pub use red::{Red, RedRules};
 pub use split::{Split, SplitRules};
 pub use standing::{StandingQueue, StandingQueueRules};
+pub use vegas_rtt::VegasRtt;
 
 #[cfg(test)]
 #[allow(dead_code, reason = "house tests use the rest of it")]

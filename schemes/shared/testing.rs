@@ -1,9 +1,12 @@
 //! A test environment for congestion control.
 
 use contract::{
-    Ack, Cause, Congestion, CongestionControl, Cx, EndpointId, Label, Meter, Outputs, Random, Setup,
+    Ack, Cause, Congestion, CongestionControl, Cx, Delivery, EndpointId, Label, Meter, Outputs, Random, Sent,
+    Setup,
 };
 use units::{Bytes, Duration, Time};
+
+use super::linux::{Linux, Module};
 
 /// A clock and context for a controller.
 pub(crate) struct Bench {
@@ -72,6 +75,65 @@ impl Bench {
         let in_flight = controller.allowance().window;
         let event = Congestion { cause, bytes: SEGMENT, in_flight, first: true };
         controller.on_congestion(&event, &mut self.cx());
+    }
+
+    /// What TCP does at an acknowledgement of `packets` segments in order, the newest of which took [`Bench::rtt`]: acknowledgement, delivery, and
+    /// departures that fill the window again.
+    pub(crate) fn deliver<M: Module>(&mut self, controller: &mut Linux<M>, packets: u32) {
+        let ack = self.an_ack_of(controller, packets);
+        self.deliver_as(controller, &ack);
+    }
+
+    /// An acknowledgement of `packets` segments.
+    pub(crate) fn an_ack_of<M: Module>(&self, controller: &Linux<M>, packets: u32) -> Ack {
+        let in_flight = Bytes::new(controller.socket().nxt - controller.socket().una);
+        Ack { bytes: SEGMENT * u64::from(packets), packets, in_flight, ..self.an_ack(controller) }
+    }
+
+    /// The same, of `ack`.
+    pub(crate) fn deliver_as<M: Module>(&mut self, controller: &mut Linux<M>, ack: &Ack) {
+        self.give(controller, ack);
+        self.delivery(controller, ack.bytes, ack.rtt, ack.recovering);
+        self.fill(controller);
+    }
+
+    /// Reports the delivery of `bytes`, without an acknowledgement in order, to a controller that asks for it.
+    pub(crate) fn delivery<M: Module>(
+        &mut self,
+        controller: &mut Linux<M>,
+        bytes: Bytes,
+        rtt: Option<Duration>,
+        recovering: bool,
+    ) {
+        if !controller.samples_delivery() {
+            return;
+        }
+        let delivery = Delivery {
+            bytes,
+            total: bytes,
+            total_when_sent: Bytes::ZERO,
+            rate: None,
+            app_limited: false,
+            rtt,
+            delay: None,
+            in_flight_before: bytes,
+            in_flight: Bytes::ZERO,
+            recovering,
+        };
+        controller.on_delivery(&delivery, &mut self.cx());
+    }
+
+    /// Sends segments until the window is full.
+    pub(crate) fn fill<M: Module>(&mut self, controller: &mut Linux<M>) {
+        loop {
+            let socket = controller.socket();
+            let in_flight = Bytes::new(socket.nxt - socket.una) + SEGMENT;
+            if in_flight > controller.allowance().window {
+                return;
+            }
+            let sent = Sent { bytes: SEGMENT, in_flight, again: false, app_limited: false };
+            controller.on_sent(&sent, &mut self.cx());
+        }
     }
 
     pub(crate) fn cx(&mut self) -> Cx<'_> {

@@ -38,6 +38,15 @@ pub trait CongestionControl {
         Time::NEVER
     }
 
+    /// The connection is open, and its handshake took the round-trip time `rtt`. Called before the first data are sent. Only TCP with a handshake
+    /// calls it.
+    fn on_handshake(&mut self, _rtt: Duration, _cx: &mut Cx<'_>) {}
+
+    /// An episode is over: all data that were in flight at its last loss or timeout were delivered, or, after marks, the data of the round that they
+    /// started. `cause` is what the episode began with, or a loss or timeout in it. Called after `on_ack` and `on_delivery` of the acknowledgement that
+    /// ends it, and not for a spurious episode, which ends with [`CongestionControl::on_spurious`]. Only TCP and QUIC call it.
+    fn on_recovered(&mut self, _cause: Cause, _cx: &mut Cx<'_>) {}
+
     /// The last episode was spurious: nothing was lost. An implementation can restore its state before it.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {}
 

@@ -39,6 +39,8 @@ pub struct Controller<C> {
     round_began: Time,
     /// When the last episode began.
     recovery_began: Option<Time>,
+    /// Its cause, until it is over.
+    ongoing: Option<Cause>,
     last_sent: Option<Time>,
     /// The last call.
     now: Time,
@@ -77,7 +79,9 @@ struct Rtt {
 impl<C: Clone> Clone for Controller<C> {
     fn clone(&self) -> Self {
         let Self { epoch, segment, mtu, initial, window, window_at_rate, app_limited, in_flight, .. } = *self;
-        let Self { in_segments, rtt, newest_acked, round_began, recovery_began, last_sent, now, .. } = *self;
+        let Self {
+            in_segments, rtt, newest_acked, round_began, recovery_began, ongoing, last_sent, now, ..
+        } = *self;
         Self {
             scheme: self.scheme.clone(),
             driven: self.driven.clone(),
@@ -95,6 +99,7 @@ impl<C: Clone> Clone for Controller<C> {
             newest_acked,
             round_began,
             recovery_began,
+            ongoing,
             last_sent,
             now,
             sampler: self.sampler.clone(),
@@ -127,6 +132,7 @@ impl<C: CongestionControl> Controller<C> {
             newest_acked: None,
             round_began: Time::ZERO,
             recovery_began: None,
+            ongoing: None,
             last_sent: None,
             now: Time::ZERO,
             sampler: scheme.samples_delivery().then(Box::default),
@@ -241,6 +247,17 @@ impl<C: CongestionControl> Controller<C> {
         }
     }
 
+    /// An episode ends when a packet is acknowledged that left after it began [RFC9002 §7.3.2].
+    fn end_episode(&mut self, now: Time) {
+        let Some(&(newest, _)) = self.frame.last() else { return };
+        if self.ongoing.is_some()
+            && !self.recovers(newest)
+            && let Some(cause) = self.ongoing.take()
+        {
+            self.scheme.on_recovered(cause, &mut self.driven.cx(now));
+        }
+    }
+
     /// The connection resumes after a silence longer than a retransmission timeout.
     fn check_silence(&mut self, now: Time) {
         let Some(last) = self.last_sent.filter(|_| self.in_flight == 0) else { return };
@@ -306,6 +323,7 @@ impl<C: CongestionControl> Controller<C> {
         self.check_timer(now);
         self.tell_acks(in_flight, largest, now);
         self.tell_delivery(in_flight, now);
+        self.end_episode(now);
         self.frame.clear();
         self.in_flight = in_flight;
         self.read_allowance();
@@ -324,6 +342,9 @@ impl<C: CongestionControl> Controller<C> {
             (false, 0) => Cause::Mark,
             (false, _) => Cause::Loss,
         };
+        if first || persistent {
+            self.ongoing = Some(cause);
+        }
         let event = Congestion {
             cause,
             bytes: self.counted(lost_bytes),
@@ -337,6 +358,7 @@ impl<C: CongestionControl> Controller<C> {
 
     /// Nothing was lost in the last episode.
     pub fn nothing_lost(&mut self) {
+        self.ongoing = None;
         self.scheme.on_spurious(&mut self.driven.cx(self.now));
         self.read_allowance();
     }
@@ -430,6 +452,10 @@ pub(crate) mod tests {
             self.notes.push(("spurious", cx.now().saturating_since(Time::ZERO).as_nanos() / 1_000_000));
         }
 
+        fn on_recovered(&mut self, cause: Cause, _cx: &mut Cx<'_>) {
+            self.notes.push(("recovered", u64::from(cause == Cause::Loss)));
+        }
+
         fn on_idle(&mut self, idle: Duration, _cx: &mut Cx<'_>) {
             self.notes.push(("idle", idle.as_nanos() / 1_000_000));
         }
@@ -472,6 +498,28 @@ pub(crate) mod tests {
             ("timeout", 2400),
         ];
         assert_eq!(controller.scheme().notes, expected);
+    }
+
+    /// [RFC9002 §7.3.2]: a recovery ends when a packet that was sent during it is acknowledged.
+    #[test]
+    fn the_end_of_an_episode_is_told_once() {
+        let (mut controller, at) = controller(Allowance::window(Bytes::new(12_000)));
+        let rtt = StdDuration::from_millis(100);
+        controller.sent(at(0), 1200);
+        controller.sent(at(50), 1200);
+        controller.congested(at(100), at(0), false, 1200);
+        controller.sent(at(110), 2400);
+        controller.acked(at(150), at(50), 1200, false, rtt);
+        controller.frame_ended(at(150), 2400, false, Some(1));
+        let ended = |controller: &Controller<Recorder>| {
+            controller.scheme().notes.iter().filter(|note| **note == ("recovered", 1)).count()
+        };
+        assert_eq!(ended(&controller), 0);
+        for (now, largest) in [(210, 2), (211, 3)] {
+            controller.acked(at(now), at(110), 1200, false, rtt);
+            controller.frame_ended(at(now), 0, false, Some(largest));
+            assert_eq!(ended(&controller), 1);
+        }
     }
 
     #[test]

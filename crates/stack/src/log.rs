@@ -260,6 +260,16 @@ impl<C: CongestionControl> CongestionControl for Logged<C> {
         self.controller.wake()
     }
 
+    fn on_handshake(&mut self, rtt: Duration, cx: &mut Cx<'_>) {
+        self.controller.on_handshake(rtt, cx);
+        self.after(cx.now(), Metrics::default());
+    }
+
+    fn on_recovered(&mut self, cause: Cause, cx: &mut Cx<'_>) {
+        self.controller.on_recovered(cause, cx);
+        self.after(cx.now(), Metrics::default());
+    }
+
     fn on_spurious(&mut self, cx: &mut Cx<'_>) {
         self.controller.on_spurious(cx);
         self.writer.write(cx.now(), Event::Spurious);

@@ -244,3 +244,43 @@ fn a_real_loss_is_not_taken_for_spurious() {
     net.run_ms(500);
     assert_eq!(net.flows[0].sender.controller().spurious, 0);
 }
+
+/// The controller learns when everything is repaired, after the acknowledgement that covers it: with and without SACK, and with a reduction over a round
+/// trip. After a timeout these are the data that were in flight then.
+#[test]
+fn the_end_of_an_episode_is_told_once() {
+    for config in [
+        plain(),
+        Config { sack: true, ..plain() },
+        Config { segment: Bytes::new(SEGMENT), ..Config::linux() },
+    ] {
+        let mut net = Net::one(&Config { handshake: false, ..config.clone() }, Fixed::window(10));
+        net.drop_once(&[3]);
+        net.run_ms(2000);
+        let controller = net.flows[0].sender.controller();
+        let causes: Vec<Cause> = controller.recovered.iter().map(|(cause, _)| *cause).collect();
+        assert_eq!(causes, [Cause::Loss], "{config:?}");
+        let (_, acks) = controller.recovered[0];
+        let acked: u64 = controller.acks[..acks].iter().map(|ack| ack.bytes.as_u64()).sum();
+        // 0 to 9 were in flight, 10 to 12 follow the acknowledgements of 0 to 2, and two more may leave by limited transmit
+        assert!((13 * SEGMENT..=15 * SEGMENT).contains(&acked), "{acked} bytes, {config:?}");
+    }
+    let mut net = Net::one(&finite(10), Fixed::window(10));
+    net.drop_once(&[8, 9]);
+    net.run_ms(5000);
+    let controller = net.flows[0].sender.controller();
+    assert_eq!(controller.recovered.len(), 1);
+    assert_eq!(controller.recovered[0], (Cause::Timeout, controller.acks.len()));
+}
+
+/// A spurious episode ends with its detection.
+#[test]
+fn the_end_of_a_spurious_episode_is_not_told() {
+    let mut net = Net::one(&plain(), Fixed::window(10));
+    net.on_data(|s| {
+        if s.segment == 3 && s.nth == 0 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass }
+    });
+    net.run_ms(300);
+    let controller = net.flows[0].sender.controller();
+    assert_eq!((controller.spurious, controller.recovered.len()), (1, 0));
+}

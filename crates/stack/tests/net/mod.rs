@@ -355,6 +355,8 @@ pub struct Fixed {
     pub acks: Vec<Ack>,
     pub events: Vec<Congestion>,
     pub spurious: u32,
+    /// The ends of episodes, and the number of acknowledgements before each.
+    pub recovered: Vec<(Cause, usize)>,
     pub idles: u32,
 }
 
@@ -367,6 +369,7 @@ impl Fixed {
             events: Vec::new(),
             spurious: 0,
             idles: 0,
+            recovered: Vec::new(),
         }
     }
 }
@@ -386,6 +389,9 @@ impl CongestionControl for Fixed {
     }
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
         self.idles += 1;
+    }
+    fn on_recovered(&mut self, cause: Cause, _cx: &mut Cx<'_>) {
+        self.recovered.push((cause, self.acks.len()));
     }
 }
 

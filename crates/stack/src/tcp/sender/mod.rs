@@ -201,6 +201,9 @@ impl<C: CongestionControl> Sender<C> {
         if self.sampler.is_some() {
             self.tell_delivery(packet.sent_at, cx);
         }
+        if let Some(cause) = self.recovery.ongoing {
+            self.end_episode(cause, cx);
+        }
         if self.recovery.reducing {
             self.spread();
         }
@@ -453,6 +456,8 @@ impl<C: CongestionControl> Sender<C> {
         cx.measured_rtt(rtt);
         self.timer.stop();
         self.phase = Phase::Open;
+        self.controller.on_handshake(rtt, cx);
+        self.read_allowance();
         self.transmit(cx);
         self.arm(cx);
     }

@@ -21,6 +21,8 @@ pub(super) struct Recovery {
     pub(super) by_pipe: bool,
     /// Whether the next new data carry CWR [RFC3168 §6.1.2].
     pub(super) cwr_due: bool,
+    /// The cause of the present episode, until the controller knows that it is over.
+    pub(super) ongoing: Option<Cause>,
     /// One past the highest byte sent when a loss was last detected [RFC6582 §3.2: recover].
     pub(super) recover: u64,
     /// Congestion belongs to the present episode until all bytes below this are acknowledged.
@@ -38,6 +40,7 @@ impl Default for Recovery {
             reducing: false,
             by_pipe: false,
             cwr_due: false,
+            ongoing: None,
             recover: 0,
             episode_end: 0,
             doubt_since: Time::NEVER,
@@ -75,9 +78,10 @@ impl Recovery {
     }
 
     /// Begins an episode of congestion. `high` is one past the highest byte sent.
-    fn begin_episode(&mut self, high: u64) {
+    fn begin_episode(&mut self, cause: Cause, high: u64) {
         self.episode_end = high;
         self.cwr_due = true;
+        self.ongoing = Some(cause);
     }
 }
 
@@ -155,6 +159,7 @@ impl<C: CongestionControl> Sender<C> {
             self.recovery.recover = self.seq.high;
         }
         (self.recovery.recovering, self.recovery.reducing) = (true, true);
+        self.recovery.ongoing = Some(Cause::Loss);
         self.recovery.doubt_since = if self.settings.undo && !marked { cx.now() } else { Time::NEVER };
     }
 
@@ -226,10 +231,21 @@ impl<C: CongestionControl> Sender<C> {
         let event = Congestion { cause, bytes: Bytes::new(bytes), in_flight: Bytes::new(in_flight), first };
         self.controller.on_congestion(&event, cx);
         if first {
-            self.recovery.begin_episode(self.seq.high);
+            self.recovery.begin_episode(cause, self.seq.high);
             cx.count(Count::Episodes, 1);
         }
         self.read_allowance();
+    }
+
+    /// Notifies the controller if the episode is over that began with `cause`.
+    #[cold]
+    pub(super) fn end_episode(&mut self, cause: Cause, cx: &mut Cx<'_>) {
+        let end = if cause == Cause::Mark { self.recovery.episode_end } else { self.recovery.recover };
+        if !self.recovery.reducing && self.seq.una >= end {
+            self.recovery.ongoing = None;
+            self.controller.on_recovered(cause, cx);
+            self.read_allowance();
+        }
     }
 
     /// Handles an acknowledgement of all bytes below `ack` with ECE. The window is reduced at most once per window of data [RFC3168
@@ -271,6 +287,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         self.recovery.doubt_since = if doubtful { cx.now() } else { Time::NEVER };
         self.recovery.cwr_due = true;
+        self.recovery.ongoing = Some(Cause::Timeout);
         self.recovery.end(&mut self.seq);
         self.recovery.recover = self.seq.high;
         self.recovery.episode_end = self.seq.high;
@@ -297,6 +314,7 @@ impl<C: CongestionControl> Sender<C> {
         self.seq.next = self.seq.high;
         self.recovery.recover = self.seq.una;
         self.recovery.episode_end = self.seq.una;
+        self.recovery.ongoing = None;
         self.lose_nothing();
         self.controller.on_spurious(cx);
     }
@@ -325,7 +343,7 @@ impl<C: CongestionControl> Sender<C> {
         let (bytes, in_flight) = (Bytes::new(self.segment()), Bytes::new(self.flight()));
         self.controller.on_congestion(&Congestion { cause: Cause::Mark, bytes, in_flight, first: true }, cx);
         cx.count(Count::Episodes, 1);
-        self.recovery.begin_episode(self.seq.high);
+        self.recovery.begin_episode(Cause::Mark, self.seq.high);
         if let Some(prr) = &mut self.prr
             && self.controller.ssthresh() != Bytes::UNLIMITED
         {
