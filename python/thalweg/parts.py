@@ -111,6 +111,14 @@ if TYPE_CHECKING:
         loss_in_bad: float | None
         loss_in_good: float | None
 
+    class CakeQueueKeys(TypedDict, total=False):
+        """Keys of `CakeQueue`."""
+
+        target: str | None
+        interval: str | None
+        quantum: str | None
+        mark: bool | None
+
     class CodelQueueKeys(TypedDict, total=False):
         """Keys of `CodelQueue`."""
 
@@ -632,9 +640,9 @@ class Link(Part):
       Default: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
       the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
-    - `queue` (`fifo`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CodelQueue` or `FqQueue`
-      or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline: `"fifo"` (drop-tail, the default),
-      another by its name, or a table with its name as `kind` and its parameters.
+    - `queue` (`fifo`, `cake`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CakeQueue` or
+      `CodelQueue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline: `"fifo"`
+      (drop-tail, the default), another by its name, or a table with its name as `kind` and its parameters.
     - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
       this many packets wait.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
@@ -697,6 +705,23 @@ class Bursts(Part):
 
     def __init__(self, to_bad: float, **keys: Unpack[BurstsKeys]) -> None:
         super().__init__({"to_bad": to_bad, **keys})
+
+
+class CakeQueue(Part):
+    """CAKE without its shaper (Linux, sch_cake): fair queueing of flows in an eight-way set-associative table, with COBALT for each.
+
+    - `kind` (`"cake"`): Queue discipline.
+    - `target` (such as `"5 ms"`): Acceptable standing queueing delay. Default: 5 ms. Source: Linux: 5 ms.
+    - `interval` (such as `"100 ms"`): About the maximum usual round-trip time: how long the delay may exceed
+      `target` before COBALT acts. Default: 100 ms. Source: Linux: 100 ms (rtt).
+    - `quantum` (such as `"1514 B"`): Bytes that a flow may send per round. Default: 1514 B. Source: Linux:
+      1514 B without a shaper.
+    - `mark` (true or false): Mark ECT packets instead of dropping them, except for drops by BLUE. Default:
+      true. Source: HTM18 §III; Linux: always.
+    """
+
+    def __init__(self, kind: str, **keys: Unpack[CakeQueueKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
 
 
 class CodelQueue(Part):
@@ -824,8 +849,8 @@ class Port(Part):
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `impair` (`Impair`): Impairments; an empty table: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
-    - `queue` (`fifo`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CodelQueue` or `FqQueue`
-      or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline.
+    - `queue` (`fifo`, `cake`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CakeQueue` or
+      `CodelQueue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline.
     - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
       at least this many packets wait; `false`: never.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty

@@ -42,6 +42,13 @@ pub(super) struct Turn {
 
 const NONE: u32 = u32::MAX;
 
+/// The hash of a flow. `perturbation` differs from one link and seed to another.
+#[inline]
+pub(super) const fn hash(flow: u32, perturbation: u64) -> u32 {
+    let hash = (flow as u64 ^ perturbation).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    ((hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32) as u32
+}
+
 impl<S> Default for Flows<S> {
     fn default() -> Self {
         Self {
@@ -74,6 +81,13 @@ impl<S> Flows<S> {
         self.by_bucket[bucket] = number as u32;
         self.flows.push(Flow { line: Line::default(), credit, listed: false, state });
         number
+    }
+
+    /// The number of the queue of a bucket, if it has one.
+    #[inline]
+    pub(super) fn find(&self, bucket: usize) -> Option<usize> {
+        let number = *self.by_bucket.get(bucket)?;
+        (number != NONE).then_some(number as usize)
     }
 
     /// The queue with this number.
@@ -129,13 +143,19 @@ impl<S> Flows<S> {
     /// Ends the turn of a flow without packets: a new one goes to the end of the old ones, so that it cannot starve them by being new
     /// again and again; an old one leaves the lists. Returns whether it left.
     pub(super) fn pass(&mut self, turn: Turn) -> bool {
-        self.unlist(turn);
         if turn.new && !self.old.is_empty() {
+            self.unlist(turn);
             self.old.push_back(turn.flow as u32);
             return false;
         }
-        self.flows[turn.flow].listed = false;
+        self.retire(turn);
         true
+    }
+
+    /// Ends the turn of a flow without packets, which leaves the lists.
+    pub(super) fn retire(&mut self, turn: Turn) {
+        self.unlist(turn);
+        self.flows[turn.flow].listed = false;
     }
 
     fn unlist(&mut self, turn: Turn) {

@@ -10,7 +10,7 @@ use units::{Bytes, Duration};
 
 use super::ActiveQueue;
 use super::codel::{Settings, State};
-use super::flows::Flows;
+use super::flows::{Flows, hash};
 use super::waiting::Waiting;
 
 contract::params! {
@@ -88,10 +88,8 @@ impl FqCodel {
 /// The bucket of a flow, of `buckets`.
 #[inline]
 fn bucket(flow: u32, perturbation: u64, buckets: u64) -> usize {
-    let hash = (u64::from(flow) ^ perturbation).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
     // a multiplication in place of a division, as in Linux (reciprocal_scale)
-    ((hash * buckets) >> 32) as usize
+    ((u64::from(hash(flow, perturbation)) * buckets) >> 32) as usize
 }
 
 impl QueueDiscipline for FqCodel {

@@ -3,6 +3,7 @@
 //!
 //! A discipline that scenarios can select is one file and one line of the list below: see `docs/internals/queue-disciplines.md`.
 
+pub mod cake;
 pub mod codel;
 mod flows;
 pub mod fq;
@@ -109,6 +110,7 @@ macro_rules! disciplines {
 }
 
 disciplines! {
+    Cake(cake::Cake) = cake;
     Codel(codel::Codel) = codel;
     Fq(fq::Fq) = fq;
     FqCodel(fq_codel::FqCodel) = fq_codel;
