@@ -67,6 +67,8 @@ pub mod tcp_lp;
 pub mod tfmcc;
 pub mod tfrc;
 pub mod vegas;
+pub mod westwood;
+pub mod yeah;
 
 registry! {
     control {
@@ -100,6 +102,8 @@ registry! {
         scalable: Scalable,
         tcp_lp: TcpLp,
         vegas: Vegas,
+        westwood: Westwood,
+        yeah: Yeah,
     }
     stream {
         asmp: Asmp,

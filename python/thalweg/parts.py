@@ -1077,8 +1077,8 @@ class Flow(Part):
     - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
       `ecn_rate`, `ecp`, `flecom`, `gcc`, `his`, `hobhis`, `hr_icp`, `htcp`, `hybla`, `icp`, `illinois`,
       `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`, `pcon`,
-      `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `scalable`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`): The
-      congestion-control scheme, by its name in the catalogue.
+      `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `scalable`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`,
+      `westwood`, `yeah`): The congestion-control scheme, by its name in the catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `stack` (`quinn`, `noq`, `str0m`): The transport stack that sends and receives, instead of Thalweg's TCP
       or streams: its real code in virtual time. `scheme` is then plugged into the stack.
@@ -1282,7 +1282,7 @@ class Tcp(Part):
     All have defaults.
 
     - `like` (`standard`, `linux`): The TCP that supplies the defaults of this table and of the parameters of
-      `reno`, `cubic` and `bbr`. Default: `linux` with `kernel`, otherwise `standard`.
+      `reno`, `cubic`, `bbr` and `tcp_lp`. Default: `linux` with `kernel`, otherwise `standard`.
     - `sack` (true or false): Selective acknowledgements. Default: true.
     - `limited_transmit` (true or false): Send new data on the first two duplicate acknowledgements. Default:
       true.

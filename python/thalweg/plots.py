@@ -58,6 +58,7 @@ SCHEME_COLOURS = {
     "hobhis": "#6f8f3a",
     "hr_icp": "#8c4450",
     "htcp": "#11a011",
+    "hybla": "#0b3573",
     "icp": "#c2508f",
     "illinois": "#9019e5",
     "ledbat": "#b07cc6",
@@ -77,6 +78,9 @@ SCHEME_COLOURS = {
     "tcp_lp": "#8d7b6b",
     "tfmcc": "#3aa0c4",
     "tfrc": "#d98fb0",
+    "vegas": "#54d916",
+    "westwood": "#73240b",
+    "yeah": "#5c0e8c",
 }
 """One colour per scheme in all figures. Two schemes have the same colour only if no network has both."""
 

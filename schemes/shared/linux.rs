@@ -118,7 +118,7 @@ pub trait Module {
     fn in_ack_event(&mut self, _socket: &mut Socket, _advance: u64, _cx: &mut Cx<'_>) {}
 
     /// The timestamps of an acknowledgement [rcv_tsecr, rcv_tsval].
-    fn timestamps(&mut self, _ack: &Ack) {}
+    fn timestamps(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
 
     /// An event [cwnd_event, set_state].
     fn event(&mut self, _socket: &mut Socket, _event: Event) {}
@@ -197,6 +197,12 @@ impl<M: Module> Linux<M> {
         &self.module
     }
 
+    /// The module, to change it.
+    #[cfg(test)]
+    pub(crate) fn module_mut(&mut self) -> &mut M {
+        &mut self.module
+    }
+
     /// Sets window and threshold.
     #[cfg(test)]
     pub(crate) fn set(&mut self, cwnd: u64, ssthresh: u64) {
@@ -240,7 +246,7 @@ impl<M: Module> CongestionControl for Linux<M> {
         self.socket.nxt = self.socket.nxt.max(self.socket.una);
         self.socket.srtt = ack.rtt_smoothed;
         self.socket.cwnd_limited = !ack.app_limited;
-        self.module.timestamps(ack);
+        self.module.timestamps(ack, cx);
         // no growth in a reduction [tcp_cong_control], which an echoed mark begins
         let grows = !ack.recovering && !ack.marked;
         let packets = if grows { u64::from(ack.packets) } else { 0 };

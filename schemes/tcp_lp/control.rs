@@ -15,6 +15,16 @@ contract::choice! {
     }
 }
 
+contract::choice! {
+    /// The algorithm.
+    pub enum Variant {
+        /// That of the paper.
+        Paper = "paper",
+        /// That of Linux.
+        Linux = "linux",
+    }
+}
+
 /// The congestion controller TCP-LP. It needs only TCP timestamps of the receiver.
 #[derive(Clone, Debug)]
 pub struct TcpLp {

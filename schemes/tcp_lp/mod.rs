@@ -1,12 +1,23 @@
 //! TCP-LP: Reno that treats a first delay increase as congestion, and a second one as other traffic [KK03].
 
-use contract::{Documented, Family, Scheme, Setup, Source};
+use ambassador::Delegate;
+use contract::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Documented, Family, Scheme, Sent,
+    Setup, Source, SourceWindows, ambassador_impl_CongestionControl,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::shared::linux::Linux;
 
 mod control;
+mod linux;
+#[cfg(test)]
+mod linux_tests;
 #[cfg(test)]
 mod tests;
 
-pub use control::{Sample, TcpLp};
+pub use control::{Sample, TcpLp, Variant};
+pub use linux::LinuxLp;
 
 /// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
@@ -18,7 +29,7 @@ pub const SCHEME: Scheme = Scheme {
             key: "KK03",
             text: "Kuzmanovic, Knightly: TCP-LP: A Distributed Algorithm for Low Priority Data Transfer, IEEE INFOCOM, 2003",
         },
-        Source { key: "LINUXLP", text: "Linux 6, net/ipv4/tcp_lp.c, public source, 2006" },
+        Source { key: "LINUXLP", text: "Linux 6.1, net/ipv4/tcp_lp.c, public source, 2006" },
         Source {
             key: "RFC3168",
             text: "Ramakrishnan, Floyd, Black: The Addition of Explicit Congestion Notification (ECN) to IP, RFC 3168, 2001",
@@ -52,12 +63,30 @@ contract::params! {
     pairs_flight: f64 = 4.0, within 1.0..=1000.0, from "our choice: two pairs; with fewer segments in flight, a second segment may not have been sent";
     /// Whether early congestion indications are obeyed in slow start, too.
     early_in_slow_start: bool = false, from "our choice: KK03 describes congestion avoidance, and before the first loss the maximum delay is unknown; LINUXLP obeys them in slow start";
+    /// The algorithm: that of the paper, or that of Linux, with the arithmetic of its timestamps. With Linux, of the parameters above only `delta`, in whole
+    /// per cent, and `inference` have an effect.
+    variant: Variant = Variant::Paper, from "KK03; LINUXLP for the other value";
+    /// With variant = "linux": whether the receiver adds a random offset to its timestamps, which it draws per connection.
+    timestamp_offset: bool = true, from "LINUXLP: net.ipv4.tcp_timestamps = 1, the default; `false` is 2";
+    /// With variant = "linux": time since both hosts were started, at time zero: their timestamps count from there.
+    uptime: Duration = Duration::from_secs(300), within "1 s"..="4000000 s", from "our choice: a host that has just been started; LINUXLP has no such parameter";
 }
 
 /// The whole congestion control.
-pub type Control = TcpLp;
+#[derive(Clone, Debug, Delegate)]
+#[delegate(CongestionControl)]
+#[allow(clippy::large_enum_variant, reason = "one per connection")]
+pub enum Control {
+    /// The paper's.
+    Paper(TcpLp),
+    /// That of Linux.
+    Linux(Linux<LinuxLp>),
+}
 
 /// Makes the congestion control of one connection.
 pub fn control(params: &Params, setup: &Setup) -> Control {
-    TcpLp::new(params, setup)
+    match params.variant {
+        Variant::Paper => Control::Paper(TcpLp::new(params, setup)),
+        Variant::Linux => Control::Linux(Linux::new(LinuxLp::new(params), setup)),
+    }
 }

@@ -3,7 +3,7 @@
 use contract::{Ack, Cause, CongestionControl, Delivery};
 use units::{Duration, Time};
 
-use super::{Params, Sample, TcpLp, control};
+use super::{Params, Sample, TcpLp};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 fn close(a: f64, b: f64) {
@@ -25,7 +25,7 @@ fn echoed() -> Params {
 /// In congestion avoidance with this many segments, the delays so far between 20 and 120 ms and the smoothed one at 20: the
 /// threshold is 35 ms.
 fn avoiding(window: u64) -> (Bench, TcpLp) {
-    let (mut bench, mut controller) = (Bench::new(), control(&echoed(), &setup(2 * window)));
+    let (mut bench, mut controller) = (Bench::new(), TcpLp::new(&echoed(), &setup(2 * window)));
     bench.now = Time::ZERO + Duration::from_secs(1);
     // no window grows in a repair, and no sign is taken
     let mut sample = |delay_ms| {
@@ -46,7 +46,7 @@ fn avoiding(window: u64) -> (Bench, TcpLp) {
 /// RFC 5681, which TCP-LP keeps: slow start doubles, and no early sign is taken in it.
 #[test]
 fn slow_start_is_renos() {
-    let (mut bench, mut controller) = (Bench::new(), control(&echoed(), &setup(2)));
+    let (mut bench, mut controller) = (Bench::new(), TcpLp::new(&echoed(), &setup(2)));
     for window in 3..=20 {
         ack(&mut bench, &mut controller, 20 + window);
         close(controller.window().0, window as f64);
@@ -172,7 +172,7 @@ fn losses_and_timeouts_are_renos() {
 fn seven_pairs_in_a_row_tell_a_receiver_that_delays() {
     let params = Params { gamma: 0.5, ..Params::default() };
     for pairs in 6..=7 {
-        let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(10)));
+        let (mut bench, mut controller) = (Bench::new(), TcpLp::new(&params, &setup(10)));
         let delivery = |segments: u64, delay_ms: i64| Delivery {
             bytes: SEGMENT * segments,
             total: SEGMENT * 100,
@@ -209,7 +209,7 @@ fn an_acknowledgement_that_waited_is_no_sample() {
         (each, true, false),
         (little, true, false),
     ] {
-        let (mut bench, mut controller) = (Bench::new(), control(&params, &setup(10)));
+        let (mut bench, mut controller) = (Bench::new(), TcpLp::new(&params, &setup(10)));
         assert!(controller.samples_delivery());
         let tell = |bench: &mut Bench, controller: &mut TcpLp, segments: u64, delay_ms: i64| {
             let delivery = Delivery {

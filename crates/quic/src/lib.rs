@@ -237,12 +237,16 @@ schemes! {
         bic: Bic,
         cubic: Cubic,
         htcp: Htcp,
+        hybla: Hybla,
         illinois: Illinois,
         ledbat: Ledbat,
         ledbat_pp: LedbatPp,
         reno: Reno,
         scalable: Scalable,
         tcp_lp: TcpLp,
+        vegas: Vegas,
+        westwood: Westwood,
+        yeah: Yeah,
     }
     stream {
         cvihis: Cvihis,

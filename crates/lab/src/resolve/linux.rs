@@ -17,7 +17,7 @@ pub(super) fn is_wanted(table: &Flow) -> bool {
 /// Parameters with which a scheme does what the kernel's does.
 pub(super) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
     match scheme {
-        "reno" => vec![("variant", "linux".into())],
+        "reno" | "tcp_lp" => vec![("variant", "linux".into())],
         "cubic" => vec![
             ("variant", "linux".into()),
             ("hystart", "linux".into()),

@@ -8,7 +8,7 @@ use crate::schema::read::{tables, words};
 tables! {
     /// Settings of TCP. All have defaults.
     pub(crate) struct Tcp = "TCP settings" {
-        /// The TCP that supplies the defaults of this table and of the parameters of `reno`, `cubic` and `bbr`. Default: `linux`
+        /// The TCP that supplies the defaults of this table and of the parameters of `reno`, `cubic`, `bbr` and `tcp_lp`. Default: `linux`
         /// with `kernel`, otherwise `standard`.
         like: LikeWord,
         /// Selective acknowledgements. Default: true.
