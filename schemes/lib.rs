@@ -41,6 +41,7 @@ pub mod ecn_rate;
 pub mod ecp;
 pub mod flecom;
 pub mod gcc;
+pub mod highspeed;
 pub mod his;
 pub mod hobhis;
 pub mod hr_icp;
@@ -67,6 +68,7 @@ pub mod tcp_lp;
 pub mod tfmcc;
 pub mod tfrc;
 pub mod vegas;
+pub mod veno;
 pub mod westwood;
 pub mod yeah;
 
@@ -83,6 +85,7 @@ registry! {
         ecn_rate: EcnRate,
         ecp: Ecp,
         flecom: Flecom,
+        highspeed: Highspeed,
         his: His,
         hobhis: Hobhis,
         hr_icp: HrIcp,
@@ -102,6 +105,7 @@ registry! {
         scalable: Scalable,
         tcp_lp: TcpLp,
         vegas: Vegas,
+        veno: Veno,
         westwood: Westwood,
         yeah: Yeah,
     }

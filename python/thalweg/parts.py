@@ -1075,10 +1075,11 @@ class Flow(Part):
     - `group` (text): Name of the group under which reports list it. Default: its own name.
     - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
     - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
-      `ecn_rate`, `ecp`, `flecom`, `gcc`, `his`, `hobhis`, `hr_icp`, `htcp`, `hybla`, `icp`, `illinois`,
-      `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`, `pcon`,
-      `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `scalable`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`,
-      `westwood`, `yeah`): The congestion-control scheme, by its name in the catalogue.
+      `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`, `hr_icp`, `htcp`, `hybla`, `icp`,
+      `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`,
+      `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `scalable`, `srmcc`, `tcp_lp`, `tfmcc`,
+      `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The congestion-control scheme, by its name in the
+      catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `stack` (`quinn`, `noq`, `str0m`): The transport stack that sends and receives, instead of Thalweg's TCP
       or streams: its real code in virtual time. `scheme` is then plugged into the stack.

@@ -54,6 +54,7 @@ SCHEME_COLOURS = {
     "ecp": "#9fbf5a",
     "flecom": "#6a6a6a",
     "gcc": "#e39a87",
+    "highspeed": "#2c8542",
     "his": "#3aa0c4",
     "hobhis": "#6f8f3a",
     "hr_icp": "#8c4450",
@@ -79,6 +80,7 @@ SCHEME_COLOURS = {
     "tfmcc": "#3aa0c4",
     "tfrc": "#d98fb0",
     "vegas": "#54d916",
+    "veno": "#d94ecd",
     "westwood": "#73240b",
     "yeah": "#5c0e8c",
 }

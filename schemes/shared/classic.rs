@@ -1,6 +1,6 @@
 //! The common frame of window schemes: slow start, threshold, minimum, one reduction per episode, undo.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowUpdate};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Sent, Setup, WindowUpdate};
 use units::{Bytes, Duration, Segments};
 
 /// A congestion controller made of a [`WindowUpdate`], which determines congestion avoidance and the reduction.
@@ -126,6 +126,13 @@ impl<L: WindowUpdate> CongestionControl for Classic<L> {
     #[inline]
     fn allowance(&self) -> Allowance {
         Allowance::window(self.allowed)
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
+        if sent.in_flight == sent.bytes {
+            self.update.on_transmission_start();
+        }
     }
 
     /// Restores the state before the last reduction.

@@ -25,6 +25,16 @@ impl Credit {
         self.0 += acked;
     }
 
+    /// The window after growth by one segment, if as many segments as the window are counted, which are then spent [Linux: hstcp_cong_avoid].
+    #[inline]
+    pub fn spend(&mut self, window: u64) -> u64 {
+        if self.0 < window {
+            return window;
+        }
+        self.0 -= window;
+        window + 1
+    }
+
     /// The segments counted since the last growth.
     #[inline]
     pub fn acked(&self) -> u64 {

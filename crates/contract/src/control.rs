@@ -135,6 +135,10 @@ pub trait WindowUpdate: Clone {
 
     /// An acknowledgement that does not change the window: in recovery, marked, or application-limited. The time until it does not count.
     fn pause(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
+
+    /// A segment leaves while no other is in flight [Linux: CA_EVENT_TX_START].
+    #[inline]
+    fn on_transmission_start(&mut self) {}
 }
 
 /// Input of a window reduction.

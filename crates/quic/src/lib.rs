@@ -236,6 +236,7 @@ schemes! {
         bbr: Bbr,
         bic: Bic,
         cubic: Cubic,
+        highspeed: Highspeed,
         htcp: Htcp,
         hybla: Hybla,
         illinois: Illinois,
@@ -245,6 +246,7 @@ schemes! {
         scalable: Scalable,
         tcp_lp: TcpLp,
         vegas: Vegas,
+        veno: Veno,
         westwood: Westwood,
         yeah: Yeah,
     }
