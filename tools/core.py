@@ -1,7 +1,8 @@
-"""Installs the compiled core of the tests' profile in place of a release build, so that tests need no second build of everything.
+"""Installs the core of the tests' profile in place of a release build, so that tests need no second build of everything.
 
-The core and the test programs come from one build (`make test-programs`). This script copies the core into the package and installs the
-package's metadata and its command; the package itself is imported from the working copy. `make setup` installs a release build over it.
+The core and the test programs come from one build (`make test-programs`). This script copies the core into the package, and
+installs the metadata of the package and its command; the package itself is imported from the working copy. `make setup`
+installs a release build over it.
 """
 
 import shutil
