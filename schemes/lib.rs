@@ -14,6 +14,10 @@ use contract::{
     Congestion, CongestionControl, Crossing, Cx, Delivery, FaceId, Feedback, FibEntry, Gap, Label,
     LinkAlgorithm, LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending,
     PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme,
+    Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Congestion,
+    CongestionControl, Crossing, Cx, Delivery, EcnUse, FaceId, Feedback, FibEntry, Gap, Label, LinkAlgorithm,
+    LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, PortId,
+    PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme,
     SenderAlgorithm, Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx, Wants,
     ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm,
     ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm, ambassador_impl_SenderAlgorithm,
@@ -37,6 +41,7 @@ pub mod coopcon;
 pub mod cubic;
 pub mod cubic_ndn;
 pub mod cvihis;
+pub mod dctcp;
 pub mod ecn_rate;
 pub mod ecp;
 pub mod flecom;
@@ -82,6 +87,7 @@ registry! {
         coopcon: Coopcon,
         cubic: Cubic,
         cubic_ndn: CubicNdn,
+        dctcp: Dctcp,
         ecn_rate: EcnRate,
         ecp: Ecp,
         flecom: Flecom,
@@ -208,6 +214,11 @@ pub fn find(name: &str) -> Option<Entry> {
     static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(catalogue);
     let at = CATALOGUE.binary_search_by_key(&name, |entry| entry.scheme.name).ok()?;
     Some(CATALOGUE[at])
+}
+
+/// How a scheme over TCP uses explicit congestion notification; `None` if it does not need it.
+pub fn ecn_use(name: &str) -> Option<EcnUse> {
+    (name == dctcp::SCHEME.name).then_some(dctcp::ECN)
 }
 
 /// Templates of new schemes, one folder per kind. They are compiled and tested, and are not in the catalogue.

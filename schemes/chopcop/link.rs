@@ -168,7 +168,7 @@ impl LinkAlgorithm for Hops {
         // random early marking signals congestion explicitly                              [ZHANG14]
         // our choice: RED's mean, thresholds and probability                              [FJ93]
         let hit = queue.red.hits(filled(port), port.backlog.packets <= 1, &marking, at.random);
-        if hit && packet.ecn == Ecn::Capable {
+        if hit && packet.ecn.is_unmarked() {
             packet.ecn = Ecn::Marked;
         }
     }

@@ -139,7 +139,7 @@ impl LinkAlgorithm for Levels {
         // explicit feedback to the receiver: two bits of the Data                           [REN16]
         let level = data.label.0[0].max(u64::from(way.note)).min(2);
         data.label.0[0] = level;
-        if level == 2 && data.ecn == Ecn::Capable {
+        if level == 2 && data.ecn.is_unmarked() {
             data.ecn = Ecn::Marked;
         }
     }

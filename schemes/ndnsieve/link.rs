@@ -77,7 +77,7 @@ impl LinkAlgorithm for Link {
     ) {
         let severe = self.look(to, port.backlog.packets, filled(port), at.now);
         // marks are kept, and no later queue clears them                                            [SIEVE §4.1]
-        if severe && matches!(packet.header, Header::Data(_)) && packet.ecn == Ecn::Capable {
+        if severe && matches!(packet.header, Header::Data(_)) && packet.ecn.is_unmarked() {
             packet.ecn = Ecn::Marked;
             self.operations += 1;
         }

@@ -54,6 +54,11 @@ impl<L: WindowUpdate> Classic<L> {
         &self.update
     }
 
+    /// The window update, to change.
+    pub fn update_mut(&mut self) -> &mut L {
+        &mut self.update
+    }
+
     /// Whether the window is below the threshold.
     #[inline]
     pub fn in_slow_start(&self) -> bool {

@@ -42,6 +42,7 @@ impl Bench {
             bytes: SEGMENT,
             packets: 1,
             marked: false,
+            marked_packets: 0,
             in_flight: controller.allowance().window,
             sent_at: self.now - self.rtt,
             answered_at: self.now - self.rtt / 2,

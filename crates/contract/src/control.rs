@@ -157,8 +157,10 @@ pub struct Ack {
     pub bytes: Bytes,
     /// Newly delivered packets.
     pub packets: u32,
-    /// It carries a congestion mark.
+    /// It reports a congestion mark.
     pub marked: bool,
+    /// Newly marked packets that it reports: their number with accurate feedback [RFC9768], otherwise all or none of `packets`.
+    pub marked_packets: u32,
     /// Payload in flight before this acknowledgement.
     pub in_flight: Bytes,
     /// Send time of the newest packet that it covers.
@@ -238,6 +240,27 @@ pub struct Congestion {
     pub in_flight: Bytes,
     /// The first event of its episode. Schemes with one reduction per round trip react to this only.
     pub first: bool,
+}
+
+/// How a TCP receiver reports congestion marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// A mark sets ECE on all acknowledgements until the sender reports a reduction: one bit per round trip [RFC3168 §6.1.3].
+    #[default]
+    Classic,
+    /// ECE of an acknowledgement says whether the packets that it covers were marked; the receiver acknowledges at once where that changes [RFC8257 §3.2].
+    Dctcp,
+    /// Each acknowledgement has the low three bits of the number of marked packets (AccECN) [RFC9768].
+    Accurate,
+}
+
+/// Use of explicit congestion notification by a scheme over TCP that requires it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EcnUse {
+    /// The feedback that it needs.
+    pub feedback: EcnFeedback,
+    /// Its packets are ECT(1), which identifies L4S [RFC9331 §4.1].
+    pub l4s: bool,
 }
 
 /// Kind of congestion event.

@@ -41,10 +41,20 @@ pub enum Ecn {
     /// Not ECN-capable: such a packet is dropped instead of marked.
     #[default]
     NotCapable,
-    /// ECN-capable (ECT).
+    /// ECN-capable, ECT(0).
     Capable,
-    /// Marked: congestion experienced.
+    /// ECN-capable of a sender with low latency, low loss and scalable throughput (L4S), ECT(1) [RFC9331 §4.1].
+    CapableL4s,
+    /// Marked: congestion experienced (CE).
     Marked,
+}
+
+impl Ecn {
+    /// Whether it is ECN-capable and not marked yet.
+    #[inline]
+    pub const fn is_unmarked(self) -> bool {
+        matches!(self, Self::Capable | Self::CapableL4s)
+    }
 }
 
 /// The label of a scheme: four words with a meaning that the scheme defines.
@@ -110,10 +120,28 @@ pub struct TcpFlags {
     pub syn: bool,
     /// FIN: the last byte of the flow is in this segment.
     pub fin: bool,
-    /// ECN-echo [RFC3168 §6.1].
-    pub ece: bool,
-    /// Congestion window reduced [RFC3168 §6.1].
-    pub cwr: bool,
+    /// The flags AE, CWR and ECE, ECE in the lowest bit [RFC3168 §6.1]. With accurate feedback, those of an acknowledgement are the ACE field, the
+    /// low three bits of the number of marked packets [RFC9768 §3.2.2].
+    pub ace: u8,
+}
+
+impl TcpFlags {
+    /// ECN-echo, in [`TcpFlags::ace`].
+    pub const ECE: u8 = 0b001;
+    /// Congestion window reduced, in [`TcpFlags::ace`].
+    pub const CWR: u8 = 0b010;
+
+    /// Whether ECE is set.
+    #[inline]
+    pub const fn ece(self) -> bool {
+        self.ace & Self::ECE != 0
+    }
+
+    /// Whether CWR is set.
+    #[inline]
+    pub const fn cwr(self) -> bool {
+        self.ace & Self::CWR != 0
+    }
 }
 
 /// Up to three blocks [RFC2018 §3], each as offsets from the acknowledgement number; an empty block is `(0, 0)`.

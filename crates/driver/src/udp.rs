@@ -282,7 +282,8 @@ impl Port {
         for (buffer, meta) in metas[..received].iter().enumerate() {
             let ecn = match meta.ecn {
                 Some(EcnCodepoint::Ce) => Ecn::Marked,
-                Some(_) => Ecn::Capable,
+                Some(EcnCodepoint::Ect0) => Ecn::Capable,
+                Some(EcnCodepoint::Ect1) => Ecn::CapableL4s,
                 None => Ecn::NotCapable,
             };
             let start = buffer * RECEIVE_BUFFER;
@@ -299,6 +300,7 @@ const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     match ecn {
         Ecn::NotCapable => None,
         Ecn::Capable => Some(EcnCodepoint::Ect0),
+        Ecn::CapableL4s => Some(EcnCodepoint::Ect1),
         Ecn::Marked => Some(EcnCodepoint::Ce),
     }
 }

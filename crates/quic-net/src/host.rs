@@ -510,6 +510,7 @@ const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     match ecn {
         Ecn::NotCapable => None,
         Ecn::Capable => Some(EcnCodepoint::Ect0),
+        Ecn::CapableL4s => Some(EcnCodepoint::Ect1),
         Ecn::Marked => Some(EcnCodepoint::Ce),
     }
 }

@@ -205,6 +205,7 @@ impl<C: CongestionControl> Controller<C> {
                 bytes: self.counted(bytes),
                 packets: 1,
                 marked: false,
+                marked_packets: 0,
                 in_flight: self.counted(before),
                 sent_at,
                 // every packet of a frame has the delay of its newest, because the others waited for the frame

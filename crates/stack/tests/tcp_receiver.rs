@@ -76,10 +76,10 @@ fn a_mark_is_echoed_until_the_sender_has_reduced() {
     let mut net = Net::one(&Config { ecn: true, ..plain() }, Fixed::window(4));
     net.on_data(|s| if s.segment == 1 && s.nth == 0 { Fate::Mark } else { Fate::Pass });
     net.run_ms(299);
-    let echoes: Vec<bool> = net.acks.iter().map(|s| s.header.flags.ece).collect();
+    let echoes: Vec<bool> = net.acks.iter().map(|s| s.header.flags.ece()).collect();
     // 0 unmarked; 1 marked, 2, 3; the next window's first segment left before the echo arrived, its second carries CWR
     assert_eq!(echoes, [false, true, true, true, true, false, false, false, false, false, false, false]);
-    let reduced: Vec<u64> = net.data.iter().filter(|s| s.header.flags.cwr).map(|s| s.segment).collect();
+    let reduced: Vec<u64> = net.data.iter().filter(|s| s.header.flags.cwr()).map(|s| s.segment).collect();
     assert_eq!(reduced, [5]);
     assert_eq!(net.flows[0].received.count(Count::Marks), 1);
     assert_eq!(net.flows[0].sent.count(Count::Marks), 4);

@@ -93,6 +93,7 @@ impl Stack for End {
         let ecn = match ecn {
             Ecn::NotCapable => None,
             Ecn::Capable => Some(EcnCodepoint::Ect0),
+            Ecn::CapableL4s => Some(EcnCodepoint::Ect1),
             Ecn::Marked => Some(EcnCodepoint::Ce),
         };
         let answer = match api::handle(&mut self.endpoint, now, self.other_end, ecn, datagram, buffer)? {

@@ -94,7 +94,8 @@ impl Ipv4 {
             .map(|&[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])));
         let ecn = match header.ecn() {
             IpEcn::NotEct => Ecn::NotCapable,
-            IpEcn::Ect0 | IpEcn::Ect1 => Ecn::Capable,
+            IpEcn::Ect0 => Ecn::Capable,
+            IpEcn::Ect1 => Ecn::CapableL4s,
             IpEcn::CongestionExperienced => Ecn::Marked,
         };
         Some(Self {
@@ -158,6 +159,7 @@ pub(crate) const fn codepoint(ecn: Ecn) -> IpEcn {
     match ecn {
         Ecn::NotCapable => IpEcn::NotEct,
         Ecn::Capable => IpEcn::Ect0,
+        Ecn::CapableL4s => IpEcn::Ect1,
         Ecn::Marked => IpEcn::CongestionExperienced,
     }
 }

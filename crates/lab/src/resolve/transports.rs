@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contract::Family;
+use contract::{EcnUse, Family};
 use schemes::{Build, Entry};
 use sim::Cast;
 use stack::{stream, tcp};
@@ -342,7 +342,15 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
             .hint("`size` ends the flow, `rate` limits its application; write one of them");
         return None;
     }
-    let usual = tcp::Config { header, ..default };
+    let ecn = table.scheme.given().and_then(|scheme| schemes::ecn_use(&scheme.value));
+    let needs = ecn.unwrap_or(EcnUse { feedback: default.ecn_feedback, l4s: default.l4s });
+    let usual = tcp::Config {
+        header,
+        ecn: default.ecn || ecn.is_some(),
+        ecn_feedback: needs.feedback,
+        l4s: needs.l4s,
+        ..default
+    };
     // nothing is left open that the kernel could fill in
     let like = table.kernel.given().map(|_| LikeWord::Standard);
     let filled = Tcp { like: like.into(), ..tcp.filled(&usual) };

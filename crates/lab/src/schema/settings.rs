@@ -1,6 +1,7 @@
 //! Which keys of a table stand for which settings of a state machine or of the simulator: resolving fills keys from the usual
 //! settings, lowering sets settings from the keys.
 
+use contract::EcnFeedback;
 use sim::Encoder as EncoderConfig;
 use sim::{ClockSpec, Emulation as EmulationSettings, Metric};
 use stack::icn::Config as IcnConfig;
@@ -15,7 +16,7 @@ use crate::schema::file::{Clock, Icn, MetricWord, Stream};
 use crate::schema::ndn::{Consumer, EpisodeWord, NodeStore, PolicyWord, Producer, Store};
 use crate::schema::read::{Field, Read};
 use crate::schema::sdn::Sdn;
-use crate::schema::tcp::{DetectionWord, FloorWord, ReductionWord, Tcp, TimerWord};
+use crate::schema::tcp::{DetectionWord, FeedbackWord, FloorWord, ReductionWord, Tcp, TimerWord};
 use crate::schema::video::{DependsWord, Encoder, LateWord, Player};
 
 /// A value of a scenario that stands for a setting of type `M`.
@@ -80,6 +81,7 @@ variants! {
     DetectionWord for LossDetection { Count, Time }
     FloorWord for RtoFloor { Timeout, Variation }
     ReductionWord for Reduction { Halt, Proportional }
+    FeedbackWord for EcnFeedback { Classic, Dctcp, Accurate }
     EpisodeWord for EpisodeCheck { Segment, Highest }
     PolicyWord for Policy { Lru, Fifo, None }
     DependsWord for Depends { Nothing, Intra, References }
@@ -118,7 +120,7 @@ macro_rules! settings {
 settings! {
     Tcp for TcpConfig {
         sack, limited_transmit, fast_recovery, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart,
-        delayed_ack, ack_delay, quick_acks, ecn, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
+        delayed_ack, ack_delay, quick_acks, ecn, ecn_feedback, l4s, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window,
         handshake, header
     }
     Stream for StreamConfig { jitter, feedback, reorder, ecn }

@@ -38,8 +38,13 @@ tables! {
         /// Number of acknowledgements that are not delayed at the start, after an idle period longer than `min_rto`, and after
         /// duplicate data. Default: 0; Linux: 16.
         quick_acks: u32 where count(0, 1_000_000),
-        /// Explicit congestion notification. Default: false.
+        /// Explicit congestion notification. Default: false; true for schemes that need it (`dctcp`).
         ecn: bool,
+        /// How the receiver reports congestion marks. Default: classic, or what the scheme needs.
+        ecn_feedback: FeedbackWord,
+        /// Mark data packets as those of a scalable sender (L4S, RFC 9331): ECT(1) in place of ECT(0). Default: false, or what the scheme
+        /// needs.
+        l4s: bool,
         /// Initial window in segments. Default: 10.
         initial_window: u32 where count(1, 1_000_000),
         /// Retransmission timeout before the first round-trip time sample. Default: 1 s.
@@ -94,6 +99,16 @@ words! {
         /// Proportional rate reduction (RFC 6937) over one round trip, after losses and after marks. Does not apply to congestion
         /// controllers without a slow-start threshold.
         Proportional = "proportional",
+    }
+
+    /// How the receiver reports congestion marks.
+    pub(crate) enum FeedbackWord = "a kind of ECN feedback" {
+        /// A mark sets ECE on every acknowledgement until the sender has reduced its window (RFC 3168).
+        Classic = "classic",
+        /// ECE of an acknowledgement says whether its packets were marked (RFC 8257).
+        Dctcp = "dctcp",
+        /// Every acknowledgement carries the low three bits of the number of marked packets (AccECN, RFC 9768).
+        Accurate = "accurate",
     }
 
     /// The TCP that supplies the defaults.

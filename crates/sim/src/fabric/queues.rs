@@ -85,7 +85,7 @@ impl Fabric {
         let queue = &mut self.ports[port.index()];
         let mut mark = false;
         let offer = queue.offer::<TRACED>(now, id, packet.size_bytes, &mut mark);
-        if mark && packet.ecn == Ecn::Capable {
+        if mark && packet.ecn.is_unmarked() {
             packet.ecn = Ecn::Marked;
             queue.count_marks(1);
         }

@@ -179,7 +179,7 @@ impl State {
         let ecn = &mut cx.arena.get_mut(first.packet).ecn;
         if settings.mark && *ecn != Ecn::NotCapable {
             // our choice: a packet that is marked already counts as marked again
-            cx.marked += u64::from(*ecn == Ecn::Capable);
+            cx.marked += u64::from(ecn.is_unmarked());
             *ecn = Ecn::Marked;
             return Some((first, true));
         }

@@ -1,6 +1,6 @@
 //! Settings of a TCP connection.
 
-use contract::SeriesInfo;
+use contract::{EcnFeedback, SeriesInfo};
 use units::{Bytes, Duration, Rate};
 
 /// Time series of a TCP sender: name, unit, subject, meaning.
@@ -60,6 +60,10 @@ pub struct Config {
     pub quick_acks: u32,
     /// Explicit congestion notification [RFC3168].
     pub ecn: bool,
+    /// How the receiver reports marks.
+    pub ecn_feedback: EcnFeedback,
+    /// Data packets are ECT(1) in place of ECT(0), with `ecn` [RFC9331 §4.1].
+    pub l4s: bool,
     /// Receive window that the receiver advertises, in bytes of payload; [`Bytes::UNLIMITED`] for no limit.
     pub receive_window: Bytes,
     /// Opens the connection with SYN and SYN-ACK before data.
@@ -159,6 +163,8 @@ impl Default for Config {
             ack_delay: Duration::from_millis(40),
             quick_acks: 0,
             ecn: false,
+            ecn_feedback: EcnFeedback::Classic,
+            l4s: false,
             receive_window: Bytes::UNLIMITED,
             handshake: false,
             demand: Demand::Bulk,

@@ -1,7 +1,8 @@
-//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), ECN echo (RFC 3168).
+//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), ECN feedback (RFC 3168, RFC 8257, RFC 9768).
 
 use contract::{
-    Address, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags, TcpHeader,
+    Address, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags,
+    TcpHeader,
 };
 use units::{Bytes, Duration, Time};
 
@@ -43,8 +44,13 @@ pub struct Receiver {
     /// Idle time after which acknowledgements are quick, and the arrival of the last segment.
     pause: Duration,
     came_at: Time,
-    /// Whether ECE is set. A CE mark sets it, CWR from the sender clears it [RFC3168 §6.1.3].
+    feedback: EcnFeedback,
+    /// Whether ECE is set. Classic: a CE mark sets it, CWR from the sender clears it [RFC3168 §6.1.3]. DCTCP: whether the last segment was marked
+    /// [RFC8257 §3.2: DCTCP.CE]. Accurate: the same, and ECE is not sent.
     echo_marks: bool,
+    /// Marked segments so far [RFC9768 §3.2.1: r.cep], and those since the last acknowledgement; with accurate feedback only.
+    marks: u64,
+    unreported: u32,
     to: Address,
     /// Data above `next`.
     held: Ranges,
@@ -71,7 +77,10 @@ impl Receiver {
             quick: config.quick_acks,
             pause: config.min_rto,
             came_at: Time::NEVER,
+            feedback: config.ecn_feedback,
             echo_marks: false,
+            marks: FIRST_ACE,
+            unreported: 0,
             to,
             held: Ranges::new(),
             recent: [NOTHING; 3],
@@ -101,13 +110,17 @@ impl Receiver {
         if at_once {
             at_once = self.be_quick(packet, header, cx.now());
         }
-        if header.flags.cwr {
-            self.echo_marks = false;
-        }
-        if packet.ecn == Ecn::Marked {
-            at_once |= self.quick_acks == 0;
-            self.echo_marks = true;
-            cx.count(Count::Marks, 1);
+        if self.feedback == EcnFeedback::Classic {
+            if header.flags.cwr() {
+                self.echo_marks = false;
+            }
+            if packet.ecn == Ecn::Marked {
+                at_once |= self.quick_acks == 0;
+                self.echo_marks = true;
+                cx.count(Count::Marks, 1);
+            }
+        } else {
+            at_once |= self.note_mark(packet.ecn == Ecn::Marked, cx);
         }
         let end = header.seq + u64::from(packet.size_bytes.saturating_sub(self.header_bytes));
         if header.flags.fin {
@@ -132,6 +145,26 @@ impl Receiver {
         }
     }
 
+    /// Handles the mark of a segment, or its absence, with DCTCP's or accurate feedback. Returns whether the segment is acknowledged at once.
+    #[cold]
+    fn note_mark(&mut self, marked: bool, cx: &mut Cx<'_>) -> bool {
+        cx.count(Count::Marks, u64::from(marked));
+        let changed = marked != self.echo_marks;
+        if self.feedback == EcnFeedback::Dctcp {
+            // segments that wait for an acknowledgement were all as the last one             [RFC8257 §3.2]
+            if changed && self.ack_at != Time::NEVER {
+                self.acknowledge(cx);
+            }
+            self.echo_marks = marked;
+            return changed;
+        }
+        self.echo_marks = marked;
+        self.marks += u64::from(marked);
+        self.unreported += u32::from(marked);
+        // the first of a run of marks, or two marks since the last acknowledgement           [RFC9768 §3.2.2.5.1]
+        marked && (changed || self.unreported >= 2)
+    }
+
     /// Whether a segment is acknowledged at once: always without delayed acknowledgements, otherwise in the cases where Linux does so for a
     /// sender with a small window [Linux: tcp_event_data_recv, tcp_data_ecn_check, tcp_ecn_accept_cwr].
     #[cold]
@@ -140,12 +173,12 @@ impl Receiver {
         if came_at != Time::NEVER && now - came_at > self.pause {
             self.quick = self.quick.max(self.quick_acks);
         }
-        if packet.ecn == Ecn::Marked && !self.echo_marks {
+        if self.feedback == EcnFeedback::Classic && packet.ecn == Ecn::Marked && !self.echo_marks {
             self.quick = self.quick.max(QUICK_AFTER_MARK.min(self.quick_acks));
         }
         let quick = self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
-        quick || header.flags.cwr || !self.delayed_ack
+        quick || header.flags.cwr() || !self.delayed_ack
     }
 
     /// Takes data that are out of order, fill a gap, or are duplicates.
@@ -209,7 +242,13 @@ impl Receiver {
         let sack = if self.sack && !self.held.is_empty() { self.blocks() } else { SackBlocks::default() };
         self.answered = self.next;
         self.ack_at = Time::NEVER;
-        self.send(TcpFlags { ece: self.echo_marks, ..TcpFlags::default() }, sack, cx);
+        self.unreported = 0;
+        let ace = match self.feedback {
+            EcnFeedback::Accurate => (self.marks & ACE) as u8,
+            EcnFeedback::Classic | EcnFeedback::Dctcp if self.echo_marks => TcpFlags::ECE,
+            EcnFeedback::Classic | EcnFeedback::Dctcp => 0,
+        };
+        self.send(TcpFlags { ace, ..TcpFlags::default() }, sack, cx);
     }
 
     #[cold]
@@ -259,6 +298,11 @@ impl Endpoint for Receiver {
 
 /// Quick acknowledgements after the first CE mark [Linux: tcp_data_ecn_check].
 const QUICK_AFTER_MARK: u32 = 2;
+
+/// The bits of the ACE field [RFC9768 §3.2.2].
+pub(super) const ACE: u64 = 0b111;
+/// The first value of the counters of marked packets [RFC9768 §3.2.1].
+pub(super) const FIRST_ACE: u64 = 5;
 
 /// Stands for no byte; no connection reaches this number.
 const NOTHING: u64 = u64::MAX;

@@ -3,7 +3,7 @@
 use contract::{Eid, GroupId, Piece, SackBlocks, Signal, StreamHeader, TcpFlags, TcpHeader};
 
 use super::write::{
-    ACK, BLOCKS_AT, CWR, DATA_KIND, ECE, FEEDBACK_KIND, FIN, FULL_FLAG, PIECE_FLAG, PLAYER_KIND,
+    ACE_AT, ACK, AE, BLOCKS_AT, DATA_KIND, FEEDBACK_KIND, FIN, FULL_FLAG, PIECE_FLAG, PLAYER_KIND,
     SEGMENT_KIND, SIGNAL_KIND, SYN,
 };
 use super::{Data, Datagram, Frame, HEADING, LONGEST, MAGIC, Segment, TAG, VERSION};
@@ -50,7 +50,7 @@ impl<'a> Datagram<'a> {
                 Frame::Player { sent_at: from.time()?, full: flags & FULL_FLAG != 0 }
             }
             SEGMENT_KIND => {
-                known(SYN | FIN | ECE | CWR | ACK | 3 << BLOCKS_AT)?;
+                known(SYN | FIN | 3 << ACE_AT | ACK | 3 << BLOCKS_AT | AE)?;
                 Frame::Segment(read_segment(flags, from)?)
             }
             SIGNAL_KIND => {
@@ -102,8 +102,7 @@ fn read_segment<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Segment<'a>, Mal
         flags: TcpFlags {
             syn: flags & SYN != 0,
             fin: flags & FIN != 0,
-            ece: flags & ECE != 0,
-            cwr: flags & CWR != 0,
+            ace: flags >> ACE_AT & 3 | (flags & AE) >> 5,
         },
         ..TcpHeader::default()
     };

@@ -18,8 +18,9 @@ pub(super) const FULL_FLAG: u8 = 1;
 // of a segment; two bits more count its blocks
 pub(super) const SYN: u8 = 1;
 pub(super) const FIN: u8 = 2;
-pub(super) const ECE: u8 = 4;
-pub(super) const CWR: u8 = 8;
+/// ECE and CWR; AE is apart from them.
+pub(super) const ACE_AT: u8 = 2;
+pub(super) const AE: u8 = 128;
 pub(super) const ACK: u8 = 16;
 pub(super) const BLOCKS_AT: u8 = 5;
 
@@ -62,8 +63,8 @@ impl Frame<'_> {
                 let blocks = sack.0.iter().take_while(|block| block.1 > 0).count() as u8;
                 let flags = flag(flags.syn, SYN)
                     | flag(flags.fin, FIN)
-                    | flag(flags.ece, ECE)
-                    | flag(flags.cwr, CWR)
+                    | (flags.ace & 3) << ACE_AT
+                    | flag(flags.ace & 4 != 0, AE)
                     | flag(acknowledges(&segment.header), ACK)
                     | blocks << BLOCKS_AT;
                 (SEGMENT_KIND, flags)

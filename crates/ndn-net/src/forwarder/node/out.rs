@@ -89,7 +89,7 @@ impl Node {
         if let (Some(attached), true) = (&mut self.attached, slot < self.links) {
             attached.on_offer(&packet, slot);
         }
-        if packet.ecn == Ecn::Capable && self.ports[slot].marks() {
+        if packet.ecn.is_unmarked() && self.ports[slot].marks() {
             packet.ecn = Ecn::Marked;
         }
         self.enqueue(slot, Waiting { packet, body, token, nack, since: now }, frames);

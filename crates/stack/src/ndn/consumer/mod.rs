@@ -460,6 +460,7 @@ impl<C: CongestionControl> Consumer<C> {
             bytes: Bytes::new(self.settings.data),
             packets: 1,
             marked,
+            marked_packets: u32::from(marked),
             in_flight,
             sent_at: segment.sent_at,
             answered_at: Time::NEVER,

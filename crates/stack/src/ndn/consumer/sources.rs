@@ -193,6 +193,7 @@ impl<C: CongestionControl> Consumer<C> {
                 bytes: Bytes::new(data),
                 packets: 1,
                 marked,
+                marked_packets: u32::from(marked),
                 in_flight: Bytes::new(in_flight * data),
                 sent_at: segment.sent_at,
                 answered_at: Time::NEVER,

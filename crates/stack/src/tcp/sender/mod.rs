@@ -5,6 +5,7 @@
 //! [`Sampler`], and the application's [`Supply`]. `recovery.rs` and `sack.rs` combine them in loss recovery.
 
 mod delivery;
+mod marks;
 mod prr;
 mod rack;
 mod recovery;
@@ -15,12 +16,13 @@ mod supply;
 mod timer;
 
 use contract::{
-    Ack, Address, CongestionControl, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, Sent, TcpFlags,
-    TcpHeader,
+    Ack, Address, CongestionControl, Count, Cx, Ecn, EcnFeedback, Endpoint, Header, Input, Label, Packet,
+    Sent, TcpFlags, TcpHeader,
 };
 use units::{Bytes, Rate, Time};
 
 use self::delivery::Sampler;
+use self::marks::MarkCounter;
 use self::prr::Prr;
 use self::rack::Rack;
 use self::recovery::Recovery;
@@ -53,6 +55,7 @@ pub struct Sender<C> {
     phase: Phase,
     seq: SendSequence,
     timer: RetransmissionTimer,
+    marks: MarkCounter,
     departures: Departures,
     supply: Supply,
     recovery: Recovery,
@@ -102,7 +105,9 @@ struct Settings {
     segment: u32,
     header_bytes: u32,
     handshake: bool,
-    ecn: bool,
+    /// Of new data.
+    ecn: Ecn,
+    feedback: EcnFeedback,
     idle_restart: bool,
     limited_transmit: bool,
     fast_recovery: bool,
@@ -120,7 +125,12 @@ impl<C: CongestionControl> Sender<C> {
                 segment: config.segment.as_u64() as u32,
                 header_bytes: config.header.as_u64() as u32,
                 handshake: config.handshake,
-                ecn: config.ecn,
+                ecn: match (config.ecn, config.l4s) {
+                    (false, _) => Ecn::NotCapable,
+                    (true, false) => Ecn::Capable,
+                    (true, true) => Ecn::CapableL4s,
+                },
+                feedback: config.ecn_feedback,
                 idle_restart: config.idle_restart,
                 limited_transmit: config.limited_transmit,
                 fast_recovery: config.fast_recovery || config.sack,
@@ -130,6 +140,7 @@ impl<C: CongestionControl> Sender<C> {
             phase: Phase::Closed,
             seq: SendSequence::new(config.receive_window),
             timer: RetransmissionTimer::new(config),
+            marks: MarkCounter::default(),
             departures: Departures { pacer: Pacer::default(), due_at: Time::NEVER, last_at: Time::NEVER },
             supply: Supply::new(config.demand, config.segment),
             recovery: Recovery::default(),
@@ -181,8 +192,8 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         self.seq.open(header.ack, header.window_bytes);
-        if header.flags.ece {
-            self.on_echo(header.ack, cx);
+        if header.flags.ece() || self.settings.feedback == EcnFeedback::Accurate {
+            self.read_feedback(header, cx);
         }
         let news = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
         let duplicate = header.ack == self.seq.una && self.seq.high > self.seq.una;
@@ -246,11 +257,13 @@ impl<C: CongestionControl> Sender<C> {
             self.recovery.settle(&mut self.seq);
             self.restart_timer(cx.now());
         }
-        let segment = self.segment();
+        let packets = self.packets(bytes);
+        let marked_packets = std::mem::take(&mut self.marks.pending);
         let ack = Ack {
             bytes: Bytes::new(bytes),
-            packets: if bytes == segment { 1 } else { bytes.div_ceil(segment) as u32 },
-            marked: header.flags.ece,
+            packets,
+            marked: marked_packets > 0,
+            marked_packets,
             in_flight: Bytes::new(in_flight),
             sent_at: header.echo,
             answered_at: packet.sent_at,
@@ -266,6 +279,36 @@ impl<C: CongestionControl> Sender<C> {
         self.supply.limits = false;
         self.controller.on_ack(&ack, cx);
         self.read_allowance();
+    }
+
+    /// Number of packets of `bytes` of payload.
+    #[inline]
+    fn packets(&self, bytes: u64) -> u32 {
+        let segment = self.segment();
+        if bytes == segment { 1 } else { bytes.div_ceil(segment) as u32 }
+    }
+
+    /// Reads the ECN feedback of an acknowledgement, and reduces the window if it reports marks.
+    #[cold]
+    fn read_feedback(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
+        let bytes = match &self.board {
+            Some(board) if !board.is_clear() => board.missing(header.ack),
+            _ => header.ack.saturating_sub(self.seq.una),
+        };
+        let packets = self.packets(bytes);
+        match self.settings.feedback {
+            EcnFeedback::Classic => self.marks.pending = packets,
+            // a duplicate acknowledgement is of one packet that arrived above a gap
+            EcnFeedback::Dctcp => self.marks.pending += packets.max(1),
+            EcnFeedback::Accurate => {
+                let marks = self.marks.read(header.flags.ace, packets);
+                self.marks.pending += marks;
+                if marks == 0 {
+                    return;
+                }
+            }
+        }
+        self.on_echo(header.ack, cx);
     }
 
     /// Arms a tail loss probe where RACK-TLP is on.
@@ -377,10 +420,12 @@ impl<C: CongestionControl> Sender<C> {
         let mut ecn = Ecn::NotCapable;
         if again {
             cx.count(Count::Retransmits, 1);
-        } else if self.settings.ecn {
+        } else if self.settings.ecn != Ecn::NotCapable {
             // retransmissions are not ECN-capable, and CWR is sent with new data            [RFC3168 §6.1.2, §6.1.5]
-            ecn = Ecn::Capable;
-            flags.cwr = std::mem::take(&mut self.recovery.cwr_due);
+            ecn = self.settings.ecn;
+            if std::mem::take(&mut self.recovery.cwr_due) && self.settings.feedback != EcnFeedback::Accurate {
+                flags.ace = TcpFlags::CWR;
+            }
         }
         let size = Bytes::new(len + u64::from(self.settings.header_bytes));
         let header = TcpHeader { seq, window_bytes: u32::MAX, flags, ..TcpHeader::default() };

@@ -1,0 +1,50 @@
+//! The sender's counter of marked packets (AccECN, RFC 9768).
+
+use crate::tcp::receiver::{ACE, FIRST_ACE};
+
+/// Marked packets that acknowledgements reported.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MarkCounter {
+    /// All of them, with accurate feedback [RFC9768 §3.2.1: s.cep].
+    seen: u64,
+    /// Those that the controller does not know yet.
+    pub(super) pending: u32,
+}
+
+impl Default for MarkCounter {
+    fn default() -> Self {
+        Self { seen: FIRST_ACE, pending: 0 }
+    }
+}
+
+impl MarkCounter {
+    /// The newly marked packets, from the low three bits of the receiver's counter, in an acknowledgement of `packets` new packets. If more
+    /// than seven could have been marked, the largest number that fits [RFC9768 §3.2.2.5.2, appendix A.2.1].
+    pub(super) fn read(&mut self, ace: u8, packets: u32) -> u32 {
+        let bits = ACE as u32;
+        let least = u32::from(ace).wrapping_sub(self.seen as u32) & bits;
+        let marks = if packets <= bits { least } else { packets - (packets.wrapping_sub(least) & bits) };
+        self.seen += u64::from(marks);
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MarkCounter;
+
+    /// From 5: 7 is two more; then 1 is two more (7, 0, 1).
+    #[test]
+    fn the_counter_wraps_at_eight() {
+        let mut marks = MarkCounter::default();
+        assert_eq!([marks.read(7, 2), marks.read(1, 3), marks.read(1, 7)], [2, 2, 0]);
+    }
+
+    /// One acknowledgement of 20 packets that shows 6 after 5 stands for 1, 9 or 17 marks: 17 = 20 − ((20 − 1) mod 8). Of 8 packets, with 6
+    /// unchanged, for 0 or 8: 8.
+    #[test]
+    fn where_the_counter_may_have_wrapped_the_largest_number_counts() {
+        let mut marks = MarkCounter::default();
+        assert_eq!([marks.read(6, 20), marks.read(6, 8), marks.read(6, 7)], [17, 8, 0]);
+    }
+}
