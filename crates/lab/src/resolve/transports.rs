@@ -342,7 +342,7 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
             .hint("`size` ends the flow, `rate` limits its application; write one of them");
         return None;
     }
-    let ecn = table.scheme.given().and_then(|scheme| schemes::ecn_use(&scheme.value));
+    let ecn = table.scheme.given().and_then(|scheme| schemes::ecn_use(&scheme.value.0));
     let needs = ecn.unwrap_or(EcnUse { feedback: default.ecn_feedback, l4s: default.l4s });
     let usual = tcp::Config {
         header,
