@@ -65,6 +65,7 @@ pub mod ndnsieve;
 pub mod pcon;
 pub mod perif_ecn;
 pub mod pgmcc;
+pub mod prague;
 pub mod raaqm;
 pub mod reno;
 pub mod scalable;
@@ -106,6 +107,7 @@ registry! {
         nack: Nack,
         ndnsieve: Ndnsieve,
         pcon: Pcon,
+        prague: Prague,
         raaqm: Raaqm,
         reno: Reno,
         scalable: Scalable,
@@ -218,7 +220,11 @@ pub fn find(name: &str) -> Option<Entry> {
 
 /// How a scheme over TCP uses explicit congestion notification; `None` if it does not need it.
 pub fn ecn_use(name: &str) -> Option<EcnUse> {
-    (name == dctcp::SCHEME.name).then_some(dctcp::ECN)
+    match name {
+        "dctcp" => Some(dctcp::ECN),
+        "prague" => Some(prague::ECN),
+        _ => None,
+    }
 }
 
 /// Templates of new schemes, one folder per kind. They are compiled and tested, and are not in the catalogue.

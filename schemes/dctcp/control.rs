@@ -25,6 +25,8 @@ pub struct Control {
     /// DCTCP.BytesMarked].
     acked: u64,
     marked: u64,
+    /// Whether the present episode began with a mark and had no loss yet.
+    marks_only: bool,
 }
 
 /// DCTCP.Alpha, the smoothed fraction of marked packets.
@@ -92,7 +94,7 @@ impl Control {
             }
         };
         let window = Window { whole: params.variant == Variant::Linux, alpha, credit: Credit::default() };
-        Self { classic: Classic::new(window, setup), alpha, acked: 0, marked: 0 }
+        Self { classic: Classic::new(window, setup), alpha, acked: 0, marked: 0, marks_only: false }
     }
 
     /// The congestion window.
@@ -125,7 +127,13 @@ impl CongestionControl for Control {
 
     #[cold]
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-        self.classic.on_congestion(event, cx);
+        let mut event = *event;
+        match event.cause {
+            Cause::Mark => self.marks_only |= event.first,
+            // a loss in the window of a mark has its own effect                             [RFC8257 §3.5; Linux: dctcp_react_to_loss]
+            _ => event.first |= std::mem::take(&mut self.marks_only) && event.cause == Cause::Loss,
+        }
+        self.classic.on_congestion(&event, cx);
     }
 
     #[inline]

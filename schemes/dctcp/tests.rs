@@ -1,6 +1,6 @@
 //! One test per rule of RFC 8257, with numbers computed by hand.
 
-use contract::{Cause, CongestionControl, ParamTable};
+use contract::{Cause, Congestion, CongestionControl, ParamTable};
 
 use super::{Control, Params, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
@@ -69,6 +69,18 @@ fn a_loss_has_the_effect_that_it_has_on_reno() {
     assert_eq!(controller.allowance().window, SEGMENT * 20);
     bench.congestion(&mut controller, Cause::Timeout);
     assert_eq!((controller.allowance().window, controller.ssthresh()), (SEGMENT, SEGMENT * 10));
+}
+
+/// §3.5: a loss in the window of data of a mark halves what is left: with Alpha 0.25, 40 → 35 → 17.5. The next loss of the same episode has no effect.
+#[test]
+fn a_loss_in_the_window_of_a_mark_has_its_own_effect() {
+    let (mut bench, mut controller) = dctcp(40, &[("initial_alpha", 0.25)]);
+    bench.congestion(&mut controller, Cause::Mark);
+    let event = Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 35, first: false };
+    for _ in 0..2 {
+        controller.on_congestion(&event, &mut bench.cx());
+        assert_eq!(controller.window().0, 17.5);
+    }
 }
 
 /// A spurious loss gives the window back, and not an old Alpha: 1, then 15/16 while the loss was thought to be one. The next mark leaves

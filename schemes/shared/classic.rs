@@ -54,6 +54,11 @@ impl<L: WindowUpdate> Classic<L> {
         &self.update
     }
 
+    /// Takes a reduction back: the window was this one.
+    pub fn restore(&mut self, window: f64) {
+        self.set(window);
+    }
+
     /// The window update, to change.
     pub fn update_mut(&mut self) -> &mut L {
         &mut self.update

@@ -109,8 +109,7 @@ impl ActiveQueue for Dualpi2 {
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
         let constants = Constants::new(params);
-        let control =
-            Control { next_update: Time::ZERO + constants.t_update, probability: 0, old_delay: 0 };
+        let control = Control { next_update: Time::ZERO + constants.t_update, probability: 0, old_delay: 0 };
         let credit = constants.first_credit();
         Self { constants, limit, classic: Line::default(), scalable: Line::default(), control, credit }
     }

@@ -135,11 +135,11 @@ fn marks_of_both_queues_are_coupled_by_a_square() {
 #[test]
 fn classic_packets_get_their_share_and_no_more() {
     let mut bench = Bench::with(|params| params.threshold = Duration::from_secs(1));
-    bench.offer(Ecn::Capable, 100);
+    bench.offer(Ecn::Capable, 200);
     bench.offer(Ecn::CapableL4s, 1000);
     let order: Vec<bool> = (0..500).filter_map(|_| bench.take()).map(|ecn| ecn == Ecn::Capable).collect();
     assert!(order[..8].iter().all(|classic| !classic));
-    // the credit of an empty queue is 80 packets' worth of percents, 8 packets of scalable flows; each one after nine more
+    // the credit of an empty queue is used up by eight scalable packets, which earn 10 % each; a classic one costs 90 %
     assert_eq!(order[100..].iter().filter(|classic| **classic).count(), 40);
     // an idle queue of scalable flows leaves the link to the others
     while bench.queue.scalable.len() > 0 {

@@ -5,6 +5,7 @@
 
 pub mod cake;
 pub mod codel;
+pub mod dualpi2;
 mod flows;
 pub mod fq;
 pub mod fq_codel;
@@ -112,6 +113,7 @@ macro_rules! disciplines {
 disciplines! {
     Cake(cake::Cake) = cake;
     Codel(codel::Codel) = codel;
+    Dualpi2(dualpi2::Dualpi2) = dualpi2;
     Fq(fq::Fq) = fq;
     FqCodel(fq_codel::FqCodel) = fq_codel;
     PfifoHeadDrop(pfifo_head_drop::HeadDrop) = pfifo_head_drop;

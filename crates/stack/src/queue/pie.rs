@@ -392,7 +392,7 @@ impl QueueDiscipline for Pie {
         if control.chooses(constants, waiting.bytes(), cx.random) {
             let marks = constants.mark && control.probability < constants.mark_below;
             verdict = match ecn {
-                Ecn::Capable if marks => Verdict::Mark,
+                Ecn::Capable | Ecn::CapableL4s if marks => Verdict::Mark,
                 // a packet that is marked already is not marked again
                 Ecn::Marked if marks => Verdict::Pass,
                 _ => return Verdict::Drop(DropReason::Early),

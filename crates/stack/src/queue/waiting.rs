@@ -45,6 +45,12 @@ impl Line {
         limit.admits(self.len(), self.bytes, u64::from(size_bytes))
     }
 
+    /// When the first packet was enqueued.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Time> {
+        self.packets.front().map(|first| first.since)
+    }
+
     #[inline]
     pub(super) fn push(&mut self, waiting: Waiting) {
         self.bytes += u64::from(waiting.size_bytes);

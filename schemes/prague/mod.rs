@@ -1,0 +1,56 @@
+//! Prague: the scalable congestion control of L4S over TCP [PRAGUE04].
+
+use contract::{Documented, EcnFeedback, EcnUse, Family, Scheme, Setup, Source};
+
+use units::Duration;
+
+mod control;
+#[cfg(test)]
+mod tests;
+
+pub use control::Control;
+
+/// The catalogue entry.
+pub const SCHEME: Scheme = Scheme {
+    name: "prague",
+    title: "Prague: scalable congestion control for L4S",
+    families: &[Family::Ip],
+    sources: &[
+        Source {
+            key: "PRAGUE04",
+            text: "De Schepper, Tilmans, Briscoe, Goel: Prague Congestion Control, draft-briscoe-iccrg-prague-congestion-control-04, 2024",
+        },
+        Source { key: "UDPPRAGUE", text: "De Schepper et al.: udp_prague, reference implementation in C++" },
+        Source {
+            key: "RFC9331",
+            text: "De Schepper, Briscoe: The Explicit Congestion Notification (ECN) Protocol for Low Latency, Low Loss, and Scalable Throughput (L4S), RFC 9331, 2023",
+        },
+        Source {
+            key: "RFC8257",
+            text: "Bensley, Thaler, Balasubramanian, Eggert, Judd: Data Center TCP (DCTCP): TCP Congestion Control for Data Centers, RFC 8257, 2017",
+        },
+        Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
+    ],
+    documented: Documented::Full,
+    series: &[("alpha", "", "flow", "smoothed fraction of marked packets; 0 before the first mark")],
+    reorder: 1,
+};
+
+/// Packets are ECT(1), and the receiver counts the marks [RFC9331 §4.1, §4.2].
+pub const ECN: EcnUse = EcnUse { feedback: EcnFeedback::Accurate, l4s: true };
+
+contract::params! {
+    /// g, the weight of the last virtual round trip in the smoothed fraction of marked packets.
+    gain: f64 = 0.0625, within 0.001..=1.0, from "PRAGUE04 §2.3.2; UDPPRAGUE: 1/16";
+    /// Minimum of the virtual round-trip time: flows with less grow as if they had this one, so that they do not push others aside.
+    virtual_rtt: Duration = Duration::from_millis(25), within "1 us"..="10 s", from "PRAGUE04 §2.4.4; UDPPRAGUE: 25 ms";
+    /// Number of round trips after which the growth depends on the virtual round-trip time.
+    real_rounds: u32 = 500, within 0..=1000000, from "PRAGUE04 §2.4.4: D = 500; UDPPRAGUE: 0";
+    /// Pacing rate in slow start, in windows per round trip.
+    pace_start: f64 = 2.0, within 1.0..=10.0, from "PRAGUE04, packet pacing: twice the window per round trip";
+}
+
+/// Makes the congestion control of one connection.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Control::new(params, setup)
+}
