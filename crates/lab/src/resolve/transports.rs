@@ -344,8 +344,12 @@ fn over_tcp(table: &Flow, notes: &mut Notes) -> Option<Flow> {
     }
     let ecn = table.scheme.given().and_then(|scheme| schemes::ecn_use(&scheme.value.0));
     let needs = ecn.unwrap_or(EcnUse { feedback: default.ecn_feedback, l4s: default.l4s });
+    // with SACK it has no effect, and a value that differs would look like a wish
+    let without_sack = !tcp.sack.or(default.sack);
+    let timer = if without_sack { default.recovery_timer } else { tcp::Config::default().recovery_timer };
     let usual = tcp::Config {
         header,
+        recovery_timer: timer,
         ecn: default.ecn || ecn.is_some(),
         ecn_feedback: needs.feedback,
         l4s: needs.l4s,

@@ -5,7 +5,7 @@ mod unmeasured;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::{Family, FlowId, NodeId};
+use contract::{EcnFeedback, Family, FlowId, NodeId};
 use sim::{Blueprint, Cast, FlowKind, FlowSpec, Limit, ReceiverSpec};
 use stack::ndn;
 use stack::queue::DisciplineSpec;
@@ -193,6 +193,25 @@ impl Whole<'_> {
             notes
                 .warn(place, "`ecn` has no effect: no queue of this network marks packets")
                 .hint("write mark_above = 30 or queue = \"codel\" on a link, or leave `ecn` out");
+        }
+        if let (Some(scheme), FlowKind::Tcp(config)) = (table.scheme.given(), &flow.kind)
+            && schemes::ecn_use(&scheme.0).is_some()
+        {
+            if !config.ecn || config.ecn_feedback == EcnFeedback::Classic {
+                notes
+                    .warn(
+                        scheme.place,
+                        format!("`{}` needs to know which packets are marked, and these TCP settings hide it", scheme.0),
+                    )
+                    .hint("leave `ecn` and `ecn_feedback` out: their defaults are what the scheme needs");
+            } else if !self.can_mark() {
+                notes
+                    .warn(
+                        scheme.place,
+                        format!("`{}` works by marks, and no queue of this network marks packets", scheme.0),
+                    )
+                    .hint("write mark_above = 20 on the bottleneck, or queue = \"dualpi2\"");
+            }
         }
         let families = flow.scheme.as_deref().and_then(schemes::find).map(|entry| entry.scheme.families);
         if let (Some(scheme), Some(families)) = (table.scheme.given(), families)
