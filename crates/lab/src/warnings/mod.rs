@@ -201,7 +201,10 @@ impl Whole<'_> {
                 notes
                     .warn(
                         scheme.place,
-                        format!("`{}` needs to know which packets are marked, and these TCP settings hide it", scheme.0),
+                        format!(
+                            "`{}` needs to know which packets are marked, and these TCP settings hide it",
+                            scheme.0
+                        ),
                     )
                     .hint("leave `ecn` and `ecn_feedback` out: their defaults are what the scheme needs");
             } else if !self.can_mark() {
