@@ -3,7 +3,7 @@
 That is schemes/README.md, in each scheme's README the table under *Parameters* and the list of experiments under *Try it*,
 docs/reference/, and the builders in python/thalweg/parts.py.
 With `--check`, writes nothing and fails when one of them is stale.
-With `--installed`, the program is the installed package and not a debug build.
+With `--installed`, the program is the installed package and not a build of the working copy.
 """
 
 import json
@@ -27,7 +27,18 @@ def described():
 
         parts = ("schemes", "strategies", "metrics", "series", "schema")
         return {part: json.loads(getattr(_native, part)()) for part in parts}
-    argv = ["cargo", "run", "--quiet", "--locked", "--package", "lab", "--bin", "describe"]
+    argv = [
+        "cargo",
+        "run",
+        "--quiet",
+        "--locked",
+        "--profile",
+        "suite",
+        "--package",
+        "lab",
+        "--bin",
+        "describe",
+    ]
     answer = subprocess.run(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(answer.stdout)
 
