@@ -89,8 +89,8 @@ impl Control {
         let alpha = match params.variant {
             Variant::Rfc => Alpha::Real { value: params.initial_alpha, gain: params.gain },
             Variant::Linux => {
-                let shift = (1..=10).find(|shift| 0.5_f64.powi(*shift) <= params.gain).unwrap_or(10);
-                Alpha::Linux { parts: (params.initial_alpha * WHOLE as f64) as u64, shift: shift as u32 }
+                let shift = (1..=10).find(|shift| 1.0 / f64::from(1 << *shift) <= params.gain).unwrap_or(10);
+                Alpha::Linux { parts: (params.initial_alpha * WHOLE as f64) as u64, shift }
             }
         };
         let window = Window { whole: params.variant == Variant::Linux, alpha, credit: Credit::default() };

@@ -22,6 +22,7 @@ pub const SCHEME: Scheme = Scheme {
             key: "AGM10",
             text: "Alizadeh, Greenberg, Maltz, Padhye, Patel, Prabhakar, Sengupta, Sridharan: Data Center TCP (DCTCP), SIGCOMM 2010",
         },
+        Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
         Source { key: "LINUX", text: "Linux 6.1, net/ipv4/tcp_dctcp.c" },
     ],
     documented: Documented::Full,

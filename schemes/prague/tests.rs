@@ -25,7 +25,7 @@ fn acknowledge(bench: &mut Bench, controller: &mut Control, packets: u32, marked
     bench.give(controller, &ack);
 }
 
-/// §2.3.2: 1 at the first mark, then 1 + (0.5 − 1)/16 = 0.96875 after a round trip with half of the packets marked.
+/// §2.3.2: 1 at the first mark, then a round trip with half of the packets marked: 1 + (0.5 − 1)/16 = 0.96875.
 #[test]
 fn the_fraction_is_one_at_the_first_mark_and_then_follows() {
     let (mut bench, mut controller) = prague(10, &[]);

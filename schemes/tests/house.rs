@@ -219,6 +219,7 @@ fn walk(algorithm: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u6
                     bytes: SEGMENT * u64::from(segments),
                     packets: u32::from(segments),
                     marked,
+                    marked_packets: if marked { u32::from(segments) } else { 0 },
                     in_flight,
                     sent_at: world.now - rtt,
                     answered_at: world.now - rtt / 2,

@@ -186,13 +186,13 @@ impl Control {
         // p' ← p' + α (delay − target) + β (delay − old delay)                            [RFC 9332 §A.1, dualpi2_update]
         let gain = constants.alpha * difference(delay, constants.target)
             + constants.beta * difference(delay, self.old_delay);
-        let most = match constants.drop_overload {
+        let maximum = match constants.drop_overload {
             true => ONE,
-            // without drops the marks reach at most certainty                            [Linux: calculate_probability]
+            // without drops the probability of a mark is 1 at most                            [Linux: calculate_probability]
             false => ((ONE as u128) << COUPLING_PLACES).div_euclid(constants.coupling.into()) as u64,
         };
         let changed = i128::from(self.probability) + (gain >> FINER);
-        self.probability = changed.clamp(0, i128::from(most)) as u64;
+        self.probability = changed.clamp(0, i128::from(maximum)) as u64;
         self.old_delay = delay;
     }
 

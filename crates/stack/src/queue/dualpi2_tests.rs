@@ -6,7 +6,7 @@ use units::Rate;
 use super::*;
 use crate::queue::testing::packet;
 
-/// A queue with its surroundings.
+/// A queue with its context.
 struct Bench {
     queue: Dualpi2,
     arena: Arena,
@@ -112,7 +112,7 @@ fn late_updates_are_exact() {
 fn marks_of_both_queues_are_coupled_by_a_square() {
     let mut bench = Bench::with(|params| params.threshold = Duration::from_secs(1));
     bench.queue.control.probability = (0.3 * ONE as f64) as u64;
-    for (ecn, expected, most_off) in
+    for (ecn, expected, tolerance) in
         [(Ecn::CapableL4s, 12_000.0, 210.0), (Ecn::Capable, 1800.0, 120.0), (Ecn::NotCapable, 1800.0, 120.0)]
     {
         (bench.marked, bench.dropped) = (0, Vec::new());
@@ -126,7 +126,7 @@ fn marks_of_both_queues_are_coupled_by_a_square() {
         }
         let found = (bench.marked as f64, bench.dropped.len() as f64);
         let (chosen, other) = if ecn == Ecn::NotCapable { (found.1, found.0) } else { found };
-        assert!((chosen - expected).abs() < most_off, "{ecn:?}: {chosen}");
+        assert!((chosen - expected).abs() < tolerance, "{ecn:?}: {chosen}");
         assert_eq!(other, 0.0, "{ecn:?}");
     }
 }

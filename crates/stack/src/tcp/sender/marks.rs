@@ -22,8 +22,8 @@ impl MarkCounter {
     /// than seven could have been marked, the largest number that fits [RFC9768 §3.2.2.5.2, appendix A.2.1].
     pub(super) fn read(&mut self, ace: u8, packets: u32) -> u32 {
         let bits = ACE as u32;
-        let least = u32::from(ace).wrapping_sub(self.seen as u32) & bits;
-        let marks = if packets <= bits { least } else { packets - (packets.wrapping_sub(least) & bits) };
+        let lowest = u32::from(ace).wrapping_sub(self.seen as u32) & bits;
+        let marks = if packets <= bits { lowest } else { packets - (packets.wrapping_sub(lowest) & bits) };
         self.seen += u64::from(marks);
         marks
     }
