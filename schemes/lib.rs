@@ -11,13 +11,9 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
-    Congestion, CongestionControl, Crossing, Cx, Delivery, FaceId, Feedback, FibEntry, Gap, Label,
+    Congestion, CongestionControl, Crossing, Cx, Delivery, EcnUse, FaceId, Feedback, FibEntry, Gap, Label,
     LinkAlgorithm, LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending,
     PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme,
-    Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Congestion,
-    CongestionControl, Crossing, Cx, Delivery, EcnUse, FaceId, Feedback, FibEntry, Gap, Label, LinkAlgorithm,
-    LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, PortId,
-    PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme,
     SenderAlgorithm, Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx, Wants,
     ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm,
     ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm, ambassador_impl_SenderAlgorithm,

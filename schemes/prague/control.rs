@@ -21,7 +21,8 @@ pub struct Control {
     /// Packets acknowledged since the fraction was last updated, and those of them that were marked.
     acked: u64,
     marked: u64,
-    updated_at: Time,
+    /// `None` before the first acknowledgement.
+    updated_at: Option<Time>,
     /// The last reduction after a mark, and the window before it, until a loss has taken its place.
     reduced: Option<(Time, Option<f64>)>,
 }
@@ -39,7 +40,7 @@ impl Control {
             rtt: Duration::ZERO,
             acked: 0,
             marked: 0,
-            updated_at: Time::ZERO,
+            updated_at: None,
             reduced: None,
         }
     }
@@ -69,7 +70,8 @@ impl Control {
     fn observe(&mut self, ack: &Ack, now: Time) {
         self.acked += u64::from(ack.packets);
         self.marked += u64::from(ack.marked_packets);
-        let due = ack.round_ended && now.saturating_since(self.updated_at) >= self.rtt_virt();
+        let since = *self.updated_at.get_or_insert(now);
+        let due = ack.round_ended && now.saturating_since(since) >= self.rtt_virt();
         let alpha = &mut self.classic.update_mut().alpha;
         match alpha {
             // 1 at the first mark                                                           [PRAGUE04 §2.3.2]
@@ -82,7 +84,7 @@ impl Control {
             _ if due => {}
             _ => return,
         }
-        (self.acked, self.marked, self.updated_at) = (0, 0, now);
+        (self.acked, self.marked, self.updated_at) = (0, 0, Some(now));
     }
 
     /// Sets the pacing rate: a window per round trip.
