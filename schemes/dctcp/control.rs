@@ -58,7 +58,7 @@ impl Alpha {
     fn update(&mut self, marked: u64, acked: u64) {
         match self {
             Self::Real { value, gain } => {
-                // M = BytesMarked/BytesAcked, Alpha = Alpha·(1 − g) + g·M                   [RFC8257 §3.3, steps 4, 5]
+                // M = BytesMarked/BytesAcked, Alpha = Alpha·(1 − g) + g·M                   [RFC8257 §3.3, steps 4, 5; AGM10 eq. 1]
                 let fraction = marked.min(acked) as f64 / acked.max(1) as f64;
                 *value = *value * (1.0 - *gain) + *gain * fraction;
             }

@@ -26,7 +26,7 @@ pub const SCHEME: Scheme = Scheme {
         Source { key: "LINUX", text: "Linux 6.1, net/ipv4/tcp_dctcp.c" },
     ],
     documented: Documented::Full,
-    series: &[("alpha", "", "flow", "smoothed fraction of marked packets, DCTCP.Alpha")],
+    series: &[("alpha", "1", "flow", "smoothed fraction of marked packets, DCTCP.Alpha")],
     reorder: 1,
 };
 

@@ -25,14 +25,9 @@ pub const SCHEME: Scheme = Scheme {
             key: "RFC9331",
             text: "De Schepper, Briscoe: The Explicit Congestion Notification (ECN) Protocol for Low Latency, Low Loss, and Scalable Throughput (L4S), RFC 9331, 2023",
         },
-        Source {
-            key: "RFC8257",
-            text: "Bensley, Thaler, Balasubramanian, Eggert, Judd: Data Center TCP (DCTCP): TCP Congestion Control for Data Centers, RFC 8257, 2017",
-        },
-        Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
     ],
     documented: Documented::Full,
-    series: &[("alpha", "", "flow", "smoothed fraction of marked packets; 0 before the first mark")],
+    series: &[("alpha", "1", "flow", "smoothed fraction of marked packets; 0 before the first mark")],
     reorder: 1,
 };
 
