@@ -126,6 +126,21 @@ if TYPE_CHECKING:
         interval: str | None
         mark: bool | None
 
+    class Dualpi2QueueKeys(TypedDict, total=False):
+        """Keys of `Dualpi2Queue`."""
+
+        target: str | None
+        t_update: str | None
+        alpha: float | None
+        beta: float | None
+        coupling: float | None
+        native: str | None
+        threshold: str | None
+        range: str | None
+        classic_share: int | None
+        drop_overload: bool | None
+        packet: str | None
+
     class FqQueueKeys(TypedDict, total=False):
         """Keys of `FqQueue`."""
 
@@ -414,6 +429,8 @@ if TYPE_CHECKING:
         ack_delay: str | None
         quick_acks: int | None
         ecn: bool | None
+        ecn_feedback: str | None
+        l4s: bool | None
         initial_window: int | None
         initial_rto: str | None
         min_rto: str | None
@@ -640,9 +657,10 @@ class Link(Part):
       Default: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
       the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
-    - `queue` (`fifo`, `cake`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CakeQueue` or
-      `CodelQueue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline: `"fifo"`
-      (drop-tail, the default), another by its name, or a table with its name as `kind` and its parameters.
+    - `queue` (`fifo`, `cake`, `codel`, `dualpi2`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or
+      `CakeQueue` or `CodelQueue` or `Dualpi2Queue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or
+      `RedQueue`): Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with
+      its name as `kind` and its parameters.
     - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
       this many packets wait.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
@@ -708,7 +726,7 @@ class Bursts(Part):
 
 
 class CakeQueue(Part):
-    """CAKE without its shaper (Linux, sch_cake): fair queueing of flows in an eight-way set-associative table, with COBALT for each.
+    """CAKE without its shaper (Linux, sch_cake): fair queueing of flows in a set-associative table, COBALT for each.
 
     - `kind` (`"cake"`): Queue discipline.
     - `target` (such as `"5 ms"`): Acceptable standing queueing delay. Default: 5 ms. Source: Linux: 5 ms.
@@ -737,6 +755,39 @@ class CodelQueue(Part):
     """
 
     def __init__(self, kind: str, **keys: Unpack[CodelQueueKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
+
+
+class Dualpi2Queue(Part):
+    """DualPI2 (RFC 9332): a queue of its own for L4S flows, marked early, coupled with a PI controller for all others.
+
+    - `kind` (`"dualpi2"`): Queue discipline.
+    - `target` (such as `"15 ms"`): Target of the queueing delay of classic flows. Default: 15 ms. Source:
+      RFC9332 §A.1; Linux 6.17: 15 ms.
+    - `t_update` (such as `"16 ms"`): Tupdate, the time between updates of the probability; `alpha` and `beta`
+      are for this one. Default: 16 ms. Source: RFC9332 §A.1; Linux 6.17: 16 ms.
+    - `alpha` (number): α, integral gain: increase of the probability per update and second of delay above
+      `target`. Default: 0.16. Source: RFC9332 §A.1: 0.1·Tupdate/RTT_max², RTT_max = 100 ms; Linux 6.17: 0.16.
+    - `beta` (number): β, proportional gain: increase of the probability per update and second by which the
+      delay has grown since the last one. Default: 3.2. Source: Linux 6.17: 3.2; RFC9332 §A.1: 0.3/RTT_max,
+      which is 3.
+    - `coupling` (number): k, the coupling factor: the marking probability of scalable flows is k times that
+      of which the square is the classic one. Default: 2. Source: RFC9332 §A.1: 2; Linux 6.17: 2.
+    - `native` (`step`, `ramp`): How the queue of scalable flows is marked by its own delay. Default: step.
+      Source: Linux 6.17: step; RFC9332 §A.1: ramp.
+    - `threshold` (such as `"1 ms"`): Queueing delay above which packets of scalable flows are marked; with
+      `ramp`, minTh, above which some are. Default: 1 ms. Source: Linux 6.17: 1 ms; RFC9332 §A.1: 0.8 ms with
+      a range of 0.4 ms.
+    - `range` (such as `"400 us"`): Width of the ramp. Default: 400 us. Source: RFC9332 §A.1: 400 us.
+    - `classic_share` (whole number): Share of the link, in percent, that classic flows get if scalable ones
+      want all of it. Default: 10. Source: Linux 6.17: 10; RFC9332 §A.1: a weight of 1/16 with WRR.
+    - `drop_overload` (true or false): Drop packets of scalable flows, too, where marks are not enough: where
+      their probability would exceed 1. Default: true. Source: RFC9332 §A.2; Linux 6.17: true.
+    - `packet` (such as `"1514 B"`): Size of a full packet: a backlog of less than two is neither dropped from
+      nor marked by the controller. Default: 1514 B. Source: Linux 6.17: the MTU with the Ethernet header.
+    """
+
+    def __init__(self, kind: str, **keys: Unpack[Dualpi2QueueKeys]) -> None:
         super().__init__({"kind": kind, **keys})
 
 
@@ -849,8 +900,9 @@ class Port(Part):
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `impair` (`Impair`): Impairments; an empty table: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
-    - `queue` (`fifo`, `cake`, `codel`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or `CakeQueue` or
-      `CodelQueue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or `RedQueue`): Queue discipline.
+    - `queue` (`fifo`, `cake`, `codel`, `dualpi2`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or
+      `CakeQueue` or `CodelQueue` or `Dualpi2Queue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or
+      `RedQueue`): Queue discipline.
     - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
       at least this many packets wait; `false`: never.
     - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty
@@ -1075,10 +1127,10 @@ class Flow(Part):
     - `group` (text): Name of the group under which reports list it. Default: its own name.
     - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
     - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
-      `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`, `hr_icp`, `htcp`, `hybla`, `icp`,
-      `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`,
-      `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `scalable`, `srmcc`, `tcp_lp`, `tfmcc`,
-      `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The congestion-control scheme, by its name in the
+      `dctcp`, `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`, `hr_icp`, `htcp`, `hybla`,
+      `icp`, `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`,
+      `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `prague`, `raaqm`, `reno`, `scalable`, `srmcc`, `tcp_lp`,
+      `tfmcc`, `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The congestion-control scheme, by its name in the
       catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `stack` (`quinn`, `noq`, `str0m`): The transport stack that sends and receives, instead of Thalweg's TCP
@@ -1306,7 +1358,12 @@ class Tcp(Part):
       Default: 40 ms.
     - `quick_acks` (whole number): Number of acknowledgements that are not delayed at the start, after an idle
       period longer than `min_rto`, and after duplicate data. Default: 0; Linux: 16.
-    - `ecn` (true or false): Explicit congestion notification. Default: false.
+    - `ecn` (true or false): Explicit congestion notification. Default: false; true for schemes that need it
+      (`dctcp`).
+    - `ecn_feedback` (`classic`, `dctcp`, `accurate`): How the receiver reports congestion marks. Default:
+      classic, or what the scheme needs.
+    - `l4s` (true or false): Mark data packets as those of a scalable sender (L4S, RFC 9331): ECT(1) in place
+      of ECT(0). Default: false, or what the scheme needs.
     - `initial_window` (whole number): Initial window in segments. Default: 10.
     - `initial_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Retransmission timeout before the first
       round-trip time sample. Default: 1 s.

@@ -68,7 +68,7 @@ const UP: u32 = 1 << 24;
 const DOWN: u32 = 1 << 20;
 
 impl ActiveQueue for Cake {
-    const TITLE: &'static str = "CAKE without its shaper (Linux, sch_cake): fair queueing of flows in an eight-way set-associative table, with COBALT for each.";
+    const TITLE: &'static str = "CAKE without its shaper (Linux, sch_cake): fair queueing of flows in a set-associative table, COBALT for each.";
     type Params = Params;
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
