@@ -11,11 +11,11 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
-    Congestion, CongestionControl, Crossing, Cx, Delivery, EcnUse, FaceId, Feedback, FibEntry, Gap, Label,
-    LinkAlgorithm, LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending,
-    PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm, RouterCx, Scheme,
-    SenderAlgorithm, Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx, Wants,
-    ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm,
+    Congestion, CongestionControl, Crossing, Cx, Delivery, EcnFeedback, EcnUse, FaceId, Feedback, FibEntry,
+    Gap, Label, LinkAlgorithm, LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable,
+    ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm,
+    RouterCx, Scheme, SenderAlgorithm, Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx,
+    Wants, ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm,
     ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm, ambassador_impl_SenderAlgorithm,
     ambassador_impl_Strategy,
 };
@@ -217,8 +217,10 @@ pub fn find(name: &str) -> Option<Entry> {
 /// How a scheme over TCP uses explicit congestion notification; `None` if it does not need it.
 pub fn ecn_use(name: &str) -> Option<EcnUse> {
     match name {
-        "dctcp" => Some(dctcp::ECN),
-        "prague" => Some(prague::ECN),
+        // the receiver reports the marks of every packet                                 [RFC8257 §3.2]
+        "dctcp" => Some(EcnUse { feedback: EcnFeedback::Dctcp, l4s: false }),
+        // packets are ECT(1), and the receiver counts the marks                          [RFC9331 §4.1, §4.2]
+        "prague" => Some(EcnUse { feedback: EcnFeedback::Accurate, l4s: true }),
         _ => None,
     }
 }

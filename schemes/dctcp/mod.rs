@@ -1,6 +1,6 @@
 //! DCTCP: the window is reduced in proportion to the fraction of marked packets [RFC8257].
 
-use contract::{Documented, EcnFeedback, EcnUse, Family, Scheme, Setup, Source};
+use contract::{Documented, Family, Scheme, Setup, Source};
 
 mod control;
 #[cfg(test)]
@@ -29,9 +29,6 @@ pub const SCHEME: Scheme = Scheme {
     series: &[("alpha", "1", "flow", "smoothed fraction of marked packets, DCTCP.Alpha")],
     reorder: 1,
 };
-
-/// The receiver reports the marks of every packet [RFC8257 §3.2].
-pub const ECN: EcnUse = EcnUse { feedback: EcnFeedback::Dctcp, l4s: false };
 
 contract::params! {
     /// g, the weight of the last window of data in the smoothed fraction of marked packets.

@@ -1,4 +1,4 @@
-//! Prague's window and pacing rate.
+//! Prague's window and pacing rate. Its packets are ECT(1) [RFC9331 §4.1].
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowUpdate};
 use units::{Bytes, Duration, Rate, Segments, Time};

@@ -1,6 +1,6 @@
 //! Prague: the scalable congestion control of L4S over TCP [PRAGUE04].
 
-use contract::{Documented, EcnFeedback, EcnUse, Family, Scheme, Setup, Source};
+use contract::{Documented, Family, Scheme, Setup, Source};
 
 use units::Duration;
 
@@ -30,9 +30,6 @@ pub const SCHEME: Scheme = Scheme {
     series: &[("alpha", "1", "flow", "smoothed fraction of marked packets; 0 before the first mark")],
     reorder: 1,
 };
-
-/// Packets are ECT(1), and the receiver counts the marks [RFC9331 §4.1, §4.2].
-pub const ECN: EcnUse = EcnUse { feedback: EcnFeedback::Accurate, l4s: true };
 
 contract::params! {
     /// g, the weight of the last virtual round trip in the smoothed fraction of marked packets.

@@ -35,6 +35,6 @@ def test_a_sweep_over_schemes_plugs_each_into_the_stack(scenario):
 
 
 def test_a_controller_that_the_stack_lacks_is_refused_with_its_own(scenario):
-    with pytest.raises(tw.ScenarioError, match="no controller `vegas`") as refused:
-        scenario.with_({"flows.upload.controller": "vegas"})
+    with pytest.raises(tw.ScenarioError, match="no controller `compound`") as refused:
+        scenario.with_({"flows.upload.controller": "compound"})
     assert "the stack has cubic and newreno" in str(refused.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -171,7 +172,10 @@ def test_a_live_stream_is_joined_where_it_is_and_what_is_missed_is_said(tmp_path
     missed = 600 - len(out) // len(lines[0])
     assert 200 <= missed < 600
     assert out == b"".join(lines[missed:])
-    assert f"not whole: {missed} pieces had been sent before this receiver connected" in err.decode()
+    # on a busy machine two lines may leave as one piece
+    said = re.search(r"not whole: (\d+) pieces had been sent before this receiver connected", err.decode())
+    assert said is not None
+    assert 200 <= int(said[1]) <= missed
     assert json.loads(sent)["dropped"] == 0
 
 
