@@ -96,11 +96,15 @@ pub enum DropReason {
     NotListening,
     /// It crossed more links than any route has, because routes form a loop.
     HopLimit,
+    /// The token bucket of a policer had too few tokens for it, or that of a shaper can never hold enough.
+    Policed,
+    /// It arrived damaged: the checksum at the end of the link did not fit.
+    Corrupted,
 }
 
 impl DropReason {
     /// All of them, in order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::QueueFull,
         Self::Early,
         Self::RandomLoss,
@@ -108,6 +112,8 @@ impl DropReason {
         Self::NoRoute,
         Self::NotListening,
         Self::HopLimit,
+        Self::Policed,
+        Self::Corrupted,
     ];
 
     /// Its name in the tables.
@@ -120,6 +126,8 @@ impl DropReason {
             Self::NoRoute => "no_route",
             Self::NotListening => "not_listening",
             Self::HopLimit => "hop_limit",
+            Self::Policed => "policed",
+            Self::Corrupted => "corrupted",
         }
     }
 }

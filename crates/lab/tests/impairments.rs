@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lab::Plan;
-use sim::{GilbertElliott, Impair, Jitter, Reorder};
-use units::Duration;
+use sim::{GilbertElliott, Impair, Jitter, Reorder, TokenBucket};
+use units::{Bytes, Duration, Rate};
 
 fn plan(text: &str) -> Arc<Plan> {
     let scenario = lab::load(text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
@@ -43,4 +43,36 @@ fn a_printed_plan_has_the_impairments_and_gives_the_same_network() {
         let first = link(keys);
         assert_eq!(plan(&first.to_toml()).blueprint, first.blueprint, "{keys}");
     }
+}
+
+#[test]
+fn a_policer_and_a_shaper_are_those_of_both_directions_unless_one_is_empty() {
+    let keys = "policer = { rate = \"2 Mbit/s\", burst = \"3 kB\" }, shaper = { rate = \"500 kbit/s\", burst = \"1600 B\" }, \
+                backward = { policer = {} }";
+    let plan = link(keys);
+    let spec = &plan.blueprint.links[0];
+    let policer = TokenBucket { rate: Rate::from_mbps(2), burst: Bytes::new(3000) };
+    let shaper = TokenBucket { rate: Rate::from_kbps(500), burst: Bytes::new(1600) };
+    assert_eq!((spec.forward.policer, spec.forward.shaper), (Some(policer), Some(shaper)));
+    assert_eq!((spec.backward.policer, spec.backward.shaper), (None, Some(shaper)));
+    assert_eq!(
+        self::plan(&plan.to_toml()).blueprint,
+        plan.blueprint,
+        "the printed plan gives the same network"
+    );
+}
+
+#[test]
+fn a_buffer_in_bdp_is_that_of_the_shaper() {
+    // a round trip of 40 ms at 0.6 Mbit/s is 3000 bytes, two packets of 1500; at the 1 Mbit/s of the link it were 5000 bytes
+    let plan = link("shaper = { rate = \"600 kbit/s\", burst = \"1600 B\" }, buffer = \"1 bdp\"");
+    assert_eq!(plan.blueprint.links[0].forward.queue.limit, sim::Limit::Packets(2));
+}
+
+#[test]
+fn a_share_of_damaged_packets_is_kept_in_a_printed_plan() {
+    let plan = link("impair = { corrupt = 0.02 }");
+    let expected = Impair { corrupt: 0.02, ..Impair::default() };
+    assert_eq!(plan.blueprint.links[0].forward.impair, Some(expected));
+    assert_eq!(self::plan(&plan.to_toml()).blueprint, plan.blueprint);
 }

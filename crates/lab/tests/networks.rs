@@ -1,6 +1,7 @@
 //! Generators and imported graphs.
 
 use lab::Plan;
+use sim::Control;
 use units::{Duration, Rate};
 
 fn plan(topology: &str, from: &str, to: &str) -> std::sync::Arc<Plan> {
@@ -248,4 +249,115 @@ fn a_flow_counts_all_its_drops_by_reason_and_a_link_those_that_happen_at_it() {
     let sum = ["queue_full", "early", "random_loss", "link_down", "no_route", "hop_limit"]
         .map(|reason| value(&format!("flow.f.drops_{reason}")));
     assert_eq!(sum.iter().sum::<f64>(), value("flow.f.drops"));
+}
+
+const CLOS: &str = "link = { rate = \"1 Gbit/s\", delay = \"10 us\" }";
+
+/// Links per node.
+fn degrees(plan: &Plan) -> Vec<usize> {
+    let mut degrees = vec![0; plan.blueprint.nodes.len()];
+    for link in &plan.blueprint.links {
+        degrees[link.ends.0.index()] += 1;
+        degrees[link.ends.1.index()] += 1;
+    }
+    degrees
+}
+
+/// The number of shortest paths between two nodes, counted wave by wave.
+fn shortest_paths(plan: &Plan, from: &str, to: &str) -> u64 {
+    let node = |name: &str| plan.blueprint.nodes.iter().position(|known| known == name).expect("it is there");
+    let (from, to) = (node(from), node(to));
+    let mut paths = vec![0u64; plan.blueprint.nodes.len()];
+    paths[from] = 1;
+    let mut reached: Vec<bool> = paths.iter().map(|count| *count > 0).collect();
+    while paths[to] == 0 {
+        let mut next = vec![0u64; paths.len()];
+        for link in &plan.blueprint.links {
+            let (a, b) = (link.ends.0.index(), link.ends.1.index());
+            next[b] += if reached[b] { 0 } else { paths[a] };
+            next[a] += if reached[a] { 0 } else { paths[b] };
+        }
+        reached.iter_mut().zip(&next).for_each(|(reached, count)| *reached |= *count > 0);
+        paths = next;
+    }
+    paths[to]
+}
+
+#[test]
+fn a_fat_tree_has_its_switches_hosts_and_paths() {
+    for k in [2, 4, 8] {
+        let plan = plan(&format!("kind = \"fat_tree\"\nk = {k}\n{CLOS}"), "host1", "host2");
+        let named = |stem: &str| plan.blueprint.nodes.iter().filter(|name| name.starts_with(stem)).count();
+        // (k/2)² cores, k pods of k/2 and k/2 switches, k³/4 hosts; every switch has k links
+        let counts = ["core", "agg", "edge", "host"].map(named);
+        assert_eq!(counts, [k * k / 4, k * k / 2, k * k / 2, k * k * k / 4]);
+        assert_eq!(plan.blueprint.links.len(), 3 * k * k * k / 4);
+        for (name, degree) in plan.blueprint.nodes.iter().zip(degrees(&plan)) {
+            let expected = if name.starts_with("host") { 1 } else { k };
+            assert_eq!(degree, expected, "{name} of k = {k}");
+        }
+        assert!(connected(&plan));
+    }
+    // hosts 1 and 2 share an edge switch, 1 and 3 a pod with k/2 aggregation switches; between pods there is a path over each of (k/2)² cores
+    let plan = plan(&format!("kind = \"fat_tree\"\nk = 8\n{CLOS}"), "host1", "host128");
+    assert_eq!(shortest_paths(&plan, "host1", "host2"), 1);
+    assert_eq!(shortest_paths(&plan, "host1", "host5"), 4);
+    assert_eq!(shortest_paths(&plan, "host1", "host128"), 16);
+}
+
+#[test]
+fn a_leaf_spine_network_has_a_path_over_each_spine() {
+    let plan = plan(
+        &format!(
+            "kind = \"leaf_spine\"\nspines = 3\nleaves = 4\nhosts = 5\n{CLOS}\nedge = {{ rate = \"100 Mbit/s\", delay = \"5 us\" }}"
+        ),
+        "host1",
+        "host20",
+    );
+    assert_eq!((plan.blueprint.nodes.len(), plan.blueprint.links.len()), (3 + 4 + 20, 12 + 20));
+    assert_eq!(shortest_paths(&plan, "host1", "host20"), 3);
+    assert_eq!(shortest_paths(&plan, "host1", "host5"), 1);
+    let link = |name: &str| plan.blueprint.links.iter().find(|link| link.name == name).expect("it is there");
+    assert_eq!(link("spine3-leaf4").forward.rate, Rate::from_mbps(1000));
+    assert_eq!(link("host20").forward.rate, Rate::from_mbps(100));
+    let ends = link("host6").ends;
+    let name = |id: contract::NodeId| plan.blueprint.nodes[id.index()].as_str();
+    assert_eq!((name(ends.0), name(ends.1)), ("leaf2", "host6"));
+}
+
+/// Data packets of each link from a core switch down.
+fn core_loads(text: &str) -> Vec<u64> {
+    let plan = lab::load(text, "test.toml").unwrap_or_else(|error| panic!("{error}")).plan(None);
+    let plan = plan.expect("loaded means planned");
+    let trace = lab::run(&plan, &Control::default()).trace;
+    let links = plan.blueprint.links.iter().enumerate();
+    let down = links.filter(|(_, link)| link.name.starts_with("core"));
+    down.map(|(i, _)| trace.ports[2 * i].sent_packets).collect()
+}
+
+fn many_flows(routing: &str, flows: u32) -> String {
+    format!(
+        "duration = \"1010 ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n{CLOS}\n{routing}\n\
+         [[flows]]\nname = \"f\"\ncount = {flows}\nfrom = \"host1\"\nto = \"host16\"\n\
+         source = {{ kind = \"constant\", rate = \"8 kbit/s\" }}\n"
+    )
+}
+
+#[test]
+fn equal_paths_share_many_flows_evenly_and_a_flow_keeps_to_one() {
+    // a packet of each of 2000 flows at 0 s and another at 1 s, over four cores: 1000 per core, with a deviation of √(2000 · ¼ · ¾) = 19 flows of two
+    // packets each, of which four are allowed
+    let loads: Vec<u64> = core_loads(&many_flows("", 2000)).into_iter().filter(|sent| *sent > 0).collect();
+    assert_eq!((loads.len(), loads.iter().sum::<u64>()), (4, 4000));
+    assert!(loads.iter().all(|sent| (844..=1156).contains(sent)), "{loads:?}");
+    assert!(
+        loads.iter().all(|sent| sent.is_multiple_of(2)),
+        "both packets of a flow take one path: {loads:?}"
+    );
+    // another seed is another choice, of the same kind
+    let other = core_loads(&many_flows("[routing]\necmp_seed = 7", 2000));
+    assert!(other.iter().filter(|sent| **sent > 0).all(|sent| (844..=1156).contains(sent)), "{other:?}");
+    assert_ne!(other.into_iter().filter(|sent| *sent > 0).collect::<Vec<_>>(), loads);
+    // one flow takes one core
+    assert_eq!(core_loads(&many_flows("", 1)).into_iter().filter(|sent| *sent > 0).collect::<Vec<_>>(), [2]);
 }

@@ -111,3 +111,26 @@ fn a_model_as_a_file_is_the_same_link() {
     assert_eq!(plan.blueprint.links[0].forward.trace, plan.blueprint.links[1].forward.trace);
     assert_eq!(lab::traces::text("lte", 3, false), None);
 }
+
+#[test]
+fn the_delay_of_a_trace_is_added_to_that_of_its_link() {
+    let plan = custom("trace = \"leo_pass\", delay = \"10 ms\"", "rate = \"1 Gbit/s\", delay = \"1 ms\"");
+    let forward = &plan.blueprint.links[0].forward;
+    let trace = forward.trace.as_ref().expect("it follows a model");
+    // the nearest satellite of ten minutes is at least 550 km away, there and back 3.67 ms
+    assert!(trace.has_delays() && trace.min_delay() >= Duration::from_micros(3669));
+    assert_eq!(forward.delay, Duration::from_millis(10) + trace.min_delay());
+    let again = lab::load(&plan.to_toml(), "test.toml").expect("a printed plan is right").plan(None);
+    assert_eq!(again.expect("loaded means planned").blueprint, plan.blueprint);
+}
+
+#[test]
+fn an_orbit_is_part_of_a_trace() {
+    let high = "trace = { model = \"leo_pass\", height_km = 1200, min_elevation_deg = 30 }, delay = \"0 ms\"";
+    let plan = custom(high, "trace = \"leo_pass\", delay = \"0 ms\"");
+    let [first, second] = [0, 1].map(|link| plan.blueprint.links[link].forward.delay);
+    // twice 1200 km take 8 ms
+    assert!(first >= Duration::from_micros(8005) && second < Duration::from_micros(7500), "{first} {second}");
+    let again = lab::load(&plan.to_toml(), "test.toml").expect("a printed plan is right").plan(None);
+    assert_eq!(again.expect("loaded means planned").blueprint, plan.blueprint);
+}

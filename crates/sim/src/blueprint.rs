@@ -14,6 +14,10 @@ use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
 use crate::RateTrace;
 
+mod impair;
+
+pub use impair::{GilbertElliott, Impair, Jitter, Reorder, TokenBucket};
+
 /// The description of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
@@ -31,6 +35,8 @@ pub struct Blueprint {
     pub links: Vec<LinkSpec>,
     /// What a shortest path minimises.
     pub metric: Metric,
+    /// Seed of the choice among paths of equal cost.
+    pub ecmp_seed: u64,
     /// Routes that override the shortest path.
     pub routes: Vec<RouteSpec>,
     /// The name-based network, if there is one.
@@ -181,55 +187,13 @@ pub struct PortSpec {
     pub loss: f64,
     /// What else the link does to packets; `None` for nothing.
     pub impair: Option<Impair>,
+    /// Packets that exceed this token bucket are dropped before the queue; `None` for no policer.
+    pub policer: Option<TokenBucket>,
+    /// Packets leave the queue when this token bucket has enough tokens; `None` for no shaper. It excludes a `trace`; events and
+    /// commands of a controller do not change the rate of a link with a shaper.
+    pub shaper: Option<TokenBucket>,
     /// The queue.
     pub queue: QueueSpec,
-}
-
-/// Impairments of one direction of a link, as those of Linux's netem.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Impair {
-    /// Loss in bursts, in addition to independent loss.
-    pub bursts: Option<GilbertElliott>,
-    /// Probability that a packet arrives twice.
-    pub duplicate: f64,
-    /// Random variation of the delay.
-    pub jitter: Option<Jitter>,
-    /// Packets that overtake others.
-    pub reorder: Option<Reorder>,
-    /// If above zero, packets arrive only at multiples of this time: those that were to arrive since the last one arrive together.
-    pub release_every: Duration,
-}
-
-/// The loss model of Gilbert and Elliott: a good and a bad state, with a probability of loss each. The state decides about a packet, then it changes
-/// with a probability. netem calls the four p, r, 1-h and 1-k.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GilbertElliott {
-    /// Probability of a change from good to bad, per packet.
-    pub to_bad: f64,
-    /// Probability of a change from bad to good, per packet.
-    pub to_good: f64,
-    /// Probability of loss in the bad state.
-    pub loss_in_bad: f64,
-    /// Probability of loss in the good state.
-    pub loss_in_good: f64,
-}
-
-/// Random variation of the propagation delay, uniform and independent per packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Jitter {
-    /// Maximum difference from the delay, in both directions.
-    pub by: Duration,
-    /// A packet does not arrive before an earlier one.
-    pub keeps_order: bool,
-}
-
-/// Reordering: a packet arrives without propagation delay, before those ahead of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reorder {
-    /// Probability for a packet that may be reordered.
-    pub probability: f64,
-    /// After a reordered packet, the next that may be reordered is this many packets later; at least 1.
-    pub gap: u32,
 }
 
 /// A queue. The limit excludes the packet in transmission.
@@ -493,6 +457,7 @@ impl Blueprint {
             clocks: Vec::new(),
             links: Vec::new(),
             metric: Metric::Delay,
+            ecmp_seed: 0,
             routes: Vec::new(),
             icn: None,
             ndn: None,
@@ -578,6 +543,6 @@ impl PortSpec {
             class_weights: Vec::new(),
             discipline: None,
         };
-        Self { rate, trace: None, delay, loss: 0.0, impair: None, queue }
+        Self { rate, trace: None, delay, loss: 0.0, impair: None, policer: None, shaper: None, queue }
     }
 }

@@ -1,12 +1,12 @@
 //! The check of a blueprint, and the agenda at the start of its run.
 
 use contract::{NameId, NodeId, ParamError};
-use units::{Duration, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use crate::agenda::{Agenda, Kind, MAX_INDEX, What};
 use crate::fabric::Edge;
 use crate::hosts::access_routers;
-use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, PortSpec, QueueSpec};
+use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, PortSpec, QueueSpec, TokenBucket};
 
 /// Indices of [`Kind::Run`].
 pub(crate) const RUN_END: usize = 0;
@@ -186,7 +186,7 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
     Ok(())
 }
 
-/// Checks that neither an event nor a controller changes a rate that follows a trace.
+/// Checks token buckets, and that neither an event nor a controller changes a rate that a trace or a shaper plans.
 fn check_traces(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
         Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
@@ -194,19 +194,37 @@ fn check_traces(blueprint: &Blueprint) -> Result<(), ParamError> {
     let agents = blueprint.sdn.as_ref().map_or(&[][..], |sdn| &sdn.nodes);
     let controlled = |node: NodeId| agents.binary_search(&node).is_ok();
     for (id, link) in (0u32..).zip(&blueprint.links) {
-        let port_of_agent = |port: &PortSpec, owner| port.trace.is_some() && controlled(owner);
+        let planned = |port: &PortSpec| port.trace.is_some() || port.shaper.is_some();
+        let port_of_agent = |port: &PortSpec, owner| planned(port) && controlled(owner);
+        let ports = [&link.forward, &link.backward];
+        let wrong = |bucket: &TokenBucket| {
+            bucket.rate == Rate::ZERO
+                || bucket.rate == Rate::UNLIMITED
+                || bucket.burst == Bytes::ZERO
+                || bucket.burst > TokenBucket::MAX_BURST
+        };
+        if ports.iter().flat_map(|port| [&port.policer, &port.shaper]).flatten().any(wrong) {
+            return refuse(&link.name, "a token bucket has a rate, and a burst of 1 byte to 2 GB");
+        }
+        if ports.iter().any(|port| port.trace.is_some() && port.shaper.is_some()) {
+            return refuse(&link.name, "a link follows a trace or has a shaper, not both");
+        }
         if port_of_agent(&link.forward, link.ends.0) || port_of_agent(&link.backward, link.ends.1) {
             return refuse(
                 &link.name,
-                "a controller limits the rate of its agents' ports, and this one follows a trace",
+                "a controller limits the rate of its agents' ports, and this one follows a trace or has a shaper",
             );
         }
         let changes =
             |(_, change): &(Time, Change)| matches!(change, Change::LinkRate(link, _) if link.0 == id);
-        if [&link.forward, &link.backward].iter().any(|port| port.trace.is_some())
-            && blueprint.events.iter().any(changes)
-        {
-            return refuse(&link.name, "an event cannot change a rate that follows a trace");
+        if ports.into_iter().any(planned) && blueprint.events.iter().any(changes) {
+            return refuse(&link.name, "an event cannot change a rate that follows a trace or has a shaper");
+        }
+        let delays = |port: &&PortSpec| port.trace.as_ref().is_some_and(|trace| trace.has_delays());
+        let moves =
+            |(_, change): &(Time, Change)| matches!(change, Change::LinkDelay(link, _) if link.0 == id);
+        if ports.iter().any(delays) && blueprint.events.iter().any(moves) {
+            return refuse(&link.name, "an event cannot change a delay that follows a trace");
         }
     }
     Ok(())

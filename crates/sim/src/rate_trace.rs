@@ -1,4 +1,4 @@
-//! Rate of a link by a trace: delivery opportunities (the format of mahimahi), or a piecewise constant rate.
+//! Rate and delay of a link by a trace: delivery opportunities (the format of mahimahi), or a piecewise constant rate, with which the delay can vary.
 
 use units::{Duration, Rate, Time};
 
@@ -16,6 +16,17 @@ pub struct RateTrace {
     pub(crate) period_ns: u64,
     /// Bit-nanoseconds of one period.
     pub(crate) total: u128,
+    /// Steps of the propagation delay above its minimum; the first begins at 0. Empty if the trace has no delays.
+    pub(crate) delays: Box<[DelayStep]>,
+    min_delay: Duration,
+}
+
+/// A step of the propagation delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DelayStep {
+    pub(crate) start_ns: u64,
+    /// Delay above the minimum of the trace.
+    pub(crate) above: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +62,8 @@ impl RateTrace {
         }
         let total = times_ms.len() as u128 * OPPORTUNITY_BITS_NS;
         let period_ns = u64::from(last) * NANOS_PER_MS;
-        Ok(Self { shape: Shape::Opportunities(times_ms.into()), period_ns, total })
+        let shape = Shape::Opportunities(times_ms.into());
+        Ok(Self { shape, period_ns, total, delays: Box::default(), min_delay: Duration::ZERO })
     }
 
     /// A rate that changes at these times, and repeats after `period`.
@@ -77,7 +89,45 @@ impl RateTrace {
         if total == 0 {
             return Err("its rate is always 0");
         }
-        Ok(Self { shape: Shape::Rates(steps.into()), period_ns: period.as_nanos(), total })
+        let shape = Shape::Rates(steps.into());
+        Ok(Self {
+            shape,
+            period_ns: period.as_nanos(),
+            total,
+            delays: Box::default(),
+            min_delay: Duration::ZERO,
+        })
+    }
+
+    /// The trace with a propagation delay that changes at these times, in addition to that of its link. A bit has the delay of the instant at which it
+    /// leaves; it does not overtake those before it.
+    ///
+    /// An error says what is wrong: the first time must be zero, each above the one before it, and the last before the end of the period.
+    pub fn with_delays(mut self, delays: &[(Duration, Duration)]) -> Result<Self, &'static str> {
+        if delays.first().is_none_or(|(start, _)| *start != Duration::ZERO) {
+            return Err("its delays do not begin at 0 s");
+        }
+        let ordered = delays.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !ordered || delays.last().is_some_and(|(start, _)| start.as_nanos() >= self.period_ns) {
+            return Err("the times of its delays are not in order");
+        }
+        self.min_delay = delays.iter().map(|(_, delay)| *delay).min().unwrap_or(Duration::ZERO);
+        let step = |(start, delay): &(Duration, Duration)| DelayStep {
+            start_ns: start.as_nanos(),
+            above: *delay - self.min_delay,
+        };
+        self.delays = delays.iter().map(step).collect();
+        Ok(self)
+    }
+
+    /// Whether the propagation delay follows the trace as well.
+    pub const fn has_delays(&self) -> bool {
+        !self.delays.is_empty()
+    }
+
+    /// The shortest propagation delay of the trace; zero if it has none.
+    pub const fn min_delay(&self) -> Duration {
+        self.min_delay
     }
 
     /// After this time it repeats.
@@ -169,5 +219,20 @@ mod tests {
         assert_eq!(refused(&[]), "there are no delivery opportunities in it");
         assert_eq!(refused(&[3, 2]), "its times are not in order");
         assert_eq!(refused(&[0, 0]), "it ends at 0 ms");
+    }
+
+    #[test]
+    fn delays_are_above_their_minimum_and_in_order() {
+        let trace = || RateTrace::opportunities(vec![10]).expect("it is right");
+        let delays = [(ms(0), ms(30)), (ms(4), ms(20)), (ms(6), ms(25))];
+        let delayed = trace().with_delays(&delays).expect("it is right");
+        assert_eq!((delayed.min_delay(), delayed.has_delays()), (ms(20), true));
+        let above: Vec<_> = delayed.delays.iter().map(|step| step.above).collect();
+        assert_eq!(above, [ms(10), ms(0), ms(5)]);
+        let refused = |delays: &[(Duration, Duration)]| trace().with_delays(delays).expect_err("it is wrong");
+        assert_eq!(refused(&[]), "its delays do not begin at 0 s");
+        assert_eq!(refused(&[(ms(1), ms(5))]), "its delays do not begin at 0 s");
+        assert_eq!(refused(&[(ms(0), ms(5)), (ms(0), ms(5))]), "the times of its delays are not in order");
+        assert_eq!(refused(&[(ms(0), ms(5)), (ms(10), ms(5))]), "the times of its delays are not in order");
     }
 }

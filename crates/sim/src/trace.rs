@@ -57,6 +57,8 @@ pub const DROP_EVENTS: [&str; DropReason::ALL.len()] = [
     "dropped_no_route",
     "dropped_not_listening",
     "dropped_hop_limit",
+    "dropped_policed",
+    "dropped_corrupted",
 ];
 
 /// The record of one run.

@@ -48,6 +48,8 @@ fn a_million_packets_take_exactly_their_time_on_the_link() {
 fn every_drop_is_recorded_where_it_happens() {
     let mut port = PortSpec::new(Rate::from_mbps(1), Duration::from_millis(5), 10);
     port.loss = 0.1;
+    port.policer = Some(TokenBucket { rate: Rate::from_kbps(1300), burst: Bytes::new(3000) });
+    port.impair = Some(Impair { corrupt: 0.1, ..Impair::default() });
     let mut net = wire(Duration::from_secs(10), port, constant(Rate::from_kbps(1500)));
     net.flows[0].to[0].stop = at(9);
     net.events = vec![(at(4), Change::LinkUp(LinkId(0), false)), (at(5), Change::LinkUp(LinkId(0), true))];

@@ -44,6 +44,18 @@ fn lost_bursts_are_random_losses_of_the_port() {
 }
 
 #[test]
+fn damaged_packets_are_drops_of_their_own() {
+    let trace = run(&net(Impair { corrupt: 0.1, ..Impair::default() }));
+    let damaged = trace.ports[0].drops[DropReason::Corrupted as usize];
+    // of 9980 packets 998, with a deviation of √(9980 · 0.1 · 0.9) = 30, of which three are allowed
+    assert!((908..=1088).contains(&damaged), "{damaged}");
+    assert_eq!(trace.receivers[0].packets + damaged, 9980);
+    assert_eq!(trace.flows[0].drops[DropReason::Corrupted as usize], damaged);
+    assert_eq!(trace.ports[0].drops[DropReason::RandomLoss as usize], 0);
+    assert!(trace.balance.holds());
+}
+
+#[test]
 fn an_event_of_loss_replaces_the_bursts() {
     let bursts = GilbertElliott { to_bad: 1.0, to_good: 0.0, loss_in_bad: 1.0, loss_in_good: 1.0 };
     let mut net = net(Impair { bursts: Some(bursts), ..Impair::default() });
@@ -99,11 +111,18 @@ fn any_impair() -> impl Strategy<Value = Impair> {
     );
     let jitter = (0u64..20, any::<bool>()).prop_map(|(by, keeps_order)| Jitter { by: ms(by), keeps_order });
     let reorder = (share.clone(), 1u32..6).prop_map(|(probability, gap)| Reorder { probability, gap });
-    let parts =
-        (prop::option::of(bursts), share, prop::option::of(jitter), prop::option::of(reorder), 0u64..5);
-    parts.prop_map(|(bursts, duplicate, jitter, reorder, every)| Impair {
+    let parts = (
+        prop::option::of(bursts),
+        share.clone(),
+        share,
+        prop::option::of(jitter),
+        prop::option::of(reorder),
+        0u64..5,
+    );
+    parts.prop_map(|(bursts, duplicate, corrupt, jitter, reorder, every)| Impair {
         bursts,
         duplicate,
+        corrupt,
         jitter,
         reorder,
         release_every: ms(every),

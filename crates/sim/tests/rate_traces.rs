@@ -56,6 +56,33 @@ fn each_opportunity_carries_one_full_packet_of_a_busy_source() {
 }
 
 #[test]
+fn the_delay_follows_the_trace_in_order_with_and_without_a_discipline() {
+    // 12 Mbit/s, a packet of 1500 bytes per ms; the link adds 9 ms. Departures before 50 ms travel 30 ms, later ones 10 ms, in a period of 100 ms
+    for codel in [false, true] {
+        let delays = [(ms(0), ms(30)), (ms(50), ms(10))];
+        let traced = rates(&[(0, 12_000)], 100).with_delays(&delays).expect("it is right");
+        let mut net = link(ms(1000), traced, 100);
+        net.links[0].forward.delay = ms(19);
+        net.links[0].forward.queue.discipline = codel.then(|| DisciplineSpec::Codel(Params::default()));
+        source(&mut net, 1500, Pattern::Constant { rate: Rate::from_kbps(6000) });
+        let trace = run(&net);
+        let receiver = &trace.receivers[0];
+        // a packet each 2 ms: serialisation of 1 ms, and 10 + 9 ms or 30 + 9 ms
+        assert_eq!((receiver.delay_min, receiver.delay_max), (ms(20), ms(40)), "codel: {codel}");
+        // those that leave at 49 ms arrive at 88 ms; those that leave at 51 … 69 ms would arrive at 70 … 88 ms and wait for them
+        let period = |n: u64| -> u64 {
+            (0..50)
+                .map(|i| 2 * i + 1)
+                .map(|leaves| if leaves < 50 { leaves + 39 } else { (leaves + 19).max(88) } - leaves + 1)
+                .sum::<u64>()
+                * n
+        };
+        let all = receiver.delay_sum_ns / 1_000_000;
+        assert!(period(9) < all && all < period(10), "{all} {}", period(10));
+    }
+}
+
+#[test]
 fn opportunities_without_a_waiting_packet_are_lost() {
     // a packet each 10 ms, at 0, 10, 20 …: it uses the opportunity 2 ms later, and those at 5 and 10 ms are lost
     let mut net = link(ms(1000), opportunities(&[2, 5, 10]), 100);
@@ -104,7 +131,7 @@ fn a_rate_that_follows_a_trace_is_changed_by_nothing_else() {
     let error = World::new(&net).err().expect("it is refused");
     assert_eq!(
         (error.name.as_str(), error.message.as_str()),
-        ("wire", "an event cannot change a rate that follows a trace")
+        ("wire", "an event cannot change a rate that follows a trace or has a shaper")
     );
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
             .map(|link| network::link(link, &ids, &tree.rate_traces))
             .collect(),
         metric: routing.metric.known().to_setting(),
+        ecmp_seed: routing.ecmp_seed.or(0),
         routes: routing.routes.items().iter().map(|route| network::route(route, &ids)).collect(),
         icn: file.icn.given().map(|table| network::icn(table, &ids)),
         ndn,

@@ -26,12 +26,15 @@ type Traces = BTreeMap<TraceKey, Arc<RateTrace>>;
 pub(super) fn link(link: &Link, ids: &Ids<'_>, traces: &Traces) -> LinkSpec {
     let ends = link.ends.known();
     let (rate, trace) = rate(&link.rate, &link.trace, traces);
+    let by_trace = trace.as_ref().map_or(Duration::ZERO, |trace| trace.min_delay());
     let forward = PortSpec {
         rate,
         trace,
-        delay: *link.delay.known(),
+        delay: *link.delay.known() + by_trace,
         loss: *link.loss.known(),
         impair: link.impair.given().and_then(|table| table.to_spec()),
+        policer: link.policer.given().and_then(|table| table.to_spec()),
+        shaper: link.shaper.given().and_then(|table| table.to_spec()),
         queue: QueueSpec {
             limit: limit(&link.buffer),
             discipline: link.queue.given().and_then(|queue| queue.0.clone()),
@@ -60,12 +63,15 @@ fn rate(rate: &Field<Rate>, trace: &Field<TraceSource>, traces: &Traces) -> (Rat
 
 fn port(port: &Port, traces: &Traces) -> PortSpec {
     let (rate, trace) = rate(&port.rate, &port.trace, traces);
+    let by_trace = trace.as_ref().map_or(Duration::ZERO, |trace| trace.min_delay());
     PortSpec {
         rate,
         trace,
-        delay: *port.delay.known(),
+        delay: *port.delay.known() + by_trace,
         loss: *port.loss.known(),
         impair: port.impair.given().and_then(|table| table.to_spec()),
+        policer: port.policer.given().and_then(|table| table.to_spec()),
+        shaper: port.shaper.given().and_then(|table| table.to_spec()),
         queue: QueueSpec {
             limit: limit(&port.buffer),
             discipline: port.queue.given().and_then(|queue| queue.0.clone()),

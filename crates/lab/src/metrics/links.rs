@@ -79,9 +79,11 @@ pub(super) const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
     ("drops_early", DropReason::Early),
     ("drops_random_loss", DropReason::RandomLoss),
     ("drops_link_down", DropReason::LinkDown),
+    ("drops_policed", DropReason::Policed),
+    ("drops_corrupted", DropReason::Corrupted),
     ("drops_no_route", DropReason::NoRoute),
     ("drops_not_listening", DropReason::NotListening),
     ("drops_hop_limit", DropReason::HopLimit),
 ];
 
-const AT_LINKS: usize = 4;
+const AT_LINKS: usize = 6;

@@ -59,6 +59,8 @@ pub const METRICS: &[Metric] = metrics! {
         "drops_early" ["packets"] at "queue": "dropped by active queue management before the queue was full";
         "drops_random_loss" ["packets"] at "link": "lost at random after transmission";
         "drops_link_down" ["packets"] at "link": "lost because a link was down or went down during their transmission";
+        "drops_policed" ["packets"] at "queue": "dropped by a policer, or larger than the burst of a shaper";
+        "drops_corrupted" ["packets"] at "link": "arrived damaged at the end of a link and were dropped by its checksum";
         "drops_no_route" ["packets"] at "node": "dropped because no route led to their destination";
         "drops_not_listening" ["packets"] at "node": "arrived at an endpoint that had stopped or had not started";
         "drops_hop_limit" ["packets"] at "node": "dropped after more hops than any route has: the route loops";
@@ -148,6 +150,8 @@ pub const METRICS: &[Metric] = metrics! {
         "drops_early" ["packets"] at "queue": "dropped by active queue management before the queue was full";
         "drops_random_loss" ["packets"] at "link": "lost at random after transmission";
         "drops_link_down" ["packets"] at "link": "lost because the link was down or went down during their transmission";
+        "drops_policed" ["packets"] at "queue": "dropped by a policer, or larger than the burst of a shaper";
+        "drops_corrupted" ["packets"] at "link": "arrived damaged at the end of a link and were dropped by its checksum";
     }
     "nodes" {
         "node" [""] at "scenario": "name of the node; listed are nodes that route or forward by name, the name resolution system, nodes that report to an SDN controller, and the controller";

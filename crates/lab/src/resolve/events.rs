@@ -87,6 +87,17 @@ fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Event> {
             .wrong(rate.place, format!("the rate of `{}` follows a trace", spec.name))
             .hint("change the rate in the trace, or write a `rate` for the link");
     }
+    let ports = [&spec.forward, &spec.backward];
+    if let (Some(rate), true) = (event.rate.given(), ports.iter().any(|port| port.shaper.is_some())) {
+        notes
+            .wrong(rate.place, format!("`{}` has a shaper, and an event cannot change its rate", spec.name))
+            .hint("a shaper has one rate; leave the event or the shaper out");
+    }
+    if let (Some(delay), true) = (event.delay.given(), ports.iter().any(|port| port.trace_delay.is_some())) {
+        notes
+            .wrong(delay.place, format!("the delay of `{}` follows a trace", spec.name))
+            .hint("change the delay in the trace, or use a trace without delays");
+    }
     let of = Event { link: event.link.clone(), ..Event::default() };
     let each = [
         event.rate.given().map(|_| Event { rate: event.rate.clone(), ..of.clone() }),

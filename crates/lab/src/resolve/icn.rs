@@ -200,7 +200,10 @@ fn settings(table: &Icn, notes: &mut Notes) -> Icn {
 const fn resolver_port(place: Place) -> NetPort {
     NetPort {
         trace: None,
+        trace_delay: None,
         impair: None,
+        policer: None,
+        shaper: None,
         rate: Rate::from_mbps(1000),
         delay: Duration::from_millis(1),
         loss: 0.0,

@@ -9,6 +9,7 @@ use units::{Bytes, Duration};
 
 use super::flows::Placed;
 use super::ndn::NdnNet;
+use crate::schema::bucket::Bucket;
 use crate::schema::file::{Link, Port};
 use crate::schema::impair::Impair;
 use crate::schema::queue::Queue;
@@ -79,6 +80,8 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
         delay: forward.delay.into(),
         loss: forward.loss.into(),
         impair: impairments(forward.impair, None),
+        policer: bucket(forward.policer, None),
+        shaper: bucket(forward.shaper, None),
         buffer: limits[0].into(),
         queue: queue(&forward.discipline, &None),
         mark_above: forward.mark_above.into(),
@@ -91,6 +94,8 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
                 delay: backward.delay.into(),
                 loss: backward.loss.into(),
                 impair: impairments(backward.impair, forward.impair),
+                policer: bucket(backward.policer, forward.policer),
+                shaper: bucket(backward.shaper, forward.shaper),
                 buffer: limits[1].into(),
                 queue: queue(&backward.discipline, &forward.discipline),
                 mark_above: backward
@@ -110,6 +115,11 @@ fn table(link: &NetLink, limits: [Buffer; 2], net: &Net) -> Link {
 fn impairments(impair: Option<sim::Impair>, other: Option<sim::Impair>) -> Field<Impair> {
     let table = impair.map(|impair| Impair::of_spec(&impair));
     table.or(other.map(|_| Impair::default())).into()
+}
+
+/// The token bucket of a direction, where this or the `other` has one.
+fn bucket(bucket: Option<sim::TokenBucket>, other: Option<sim::TokenBucket>) -> Field<Bucket> {
+    bucket.map(Bucket::of_spec).or(other.map(|_| Bucket::default())).into()
 }
 
 /// The trace that the rate of a port follows.
@@ -136,7 +146,7 @@ impl Passing {
 /// Packets of `factor` bandwidth-delay products.
 fn bdp(factor: f64, port: &NetPort, seen: Passing) -> f64 {
     let packet = if seen.packet == Bytes::ZERO { 1500.0 } else { seen.packet.as_f64() };
-    let packets = factor * port.rate.as_bps_f64() * seen.round_trip.as_secs_f64() / (8.0 * packet);
+    let packets = factor * port.served().as_bps_f64() * seen.round_trip.as_secs_f64() / (8.0 * packet);
     // a product that is whole but for the last bits of a float is whole
     let nearest = packets.round();
     if (packets - nearest).abs() < 1e-6 * nearest.max(1.0) { nearest } else { packets.ceil() }

@@ -149,6 +149,7 @@ pub(crate) fn build(
     };
     let routing = Routing {
         metric: Field::of(Setting::of_setting(&metric)),
+        ecmp_seed: file.routing.given().map_or(Field::Missing, |routing| routing.ecmp_seed.clone()),
         routes: Field::list(tables),
         ..Routing::default()
     };

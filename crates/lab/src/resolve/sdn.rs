@@ -203,19 +203,22 @@ fn nodes(
     set.into_iter().collect()
 }
 
-/// Notes ports of agents whose rate follows a trace: a controller limits rates, and a trace has none to limit.
+/// Notes ports of agents whose rate follows a trace or has a shaper: a controller limits rates, and these have none to limit.
 fn refuse_traces(nodes: &[NodeId], net: &Net, notes: &mut Notes) {
     let has_agent = |node: NodeId| nodes.binary_search(&node).is_ok();
     for link in &net.links {
         let ports = [(&link.forward, link.ends.0), (&link.backward, link.ends.1)];
         let controlled = |(port, owner): (&NetPort, NodeId)| {
-            let trace = port.trace.as_ref()?;
-            has_agent(owner).then_some((trace.place, owner))
+            let place = port.trace.as_ref().map(|trace| trace.place).or(port.shaper.map(|_| port.place))?;
+            has_agent(owner).then_some((place, owner))
         };
         if let Some((place, owner)) = ports.into_iter().find_map(controlled) {
             let owner = &net.nodes[owner.index()];
             notes
-                .wrong(place, format!("`{owner}` has an SDN agent, and its links cannot follow a trace"))
+                .wrong(
+                    place,
+                    format!("`{owner}` has an SDN agent, and its links have neither a trace nor a shaper"),
+                )
                 .hint("write a `rate`, or list nodes without such links under sdn.nodes");
         }
     }
@@ -255,7 +258,10 @@ fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
     NetPort {
         rate: link.rate.or(Rate::from_mbps(1000)),
         trace: None,
+        trace_delay: None,
         impair: None,
+        policer: None,
+        shaper: None,
         delay: link.delay.or(Duration::ZERO),
         loss: link.loss.or(0.0),
         buffer,

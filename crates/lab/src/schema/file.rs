@@ -5,6 +5,7 @@ use std::sync::Arc;
 use units::{Bytes, Drift, Duration, Offset, Rate};
 
 use crate::schema::bounds::{count, share_of, within};
+use crate::schema::bucket::Bucket;
 use crate::schema::emulation::{Commands, Emulation};
 use crate::schema::impair::Impair;
 use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
@@ -66,16 +67,22 @@ tables! {
         kind: Kind,
         /// dumbbell: hosts on each side. Default: as many as the flows need.
         pairs: u32 where count(1, 100_000),
-        /// dumbbell, parking_lot: links between hosts and routers.
+        /// dumbbell, parking_lot: links between hosts and routers. fat_tree, leaf_spine: those between hosts and switches; default: as `link`.
         edge: Link,
         /// dumbbell: the link between the routers. parking_lot: each link between routers.
         bottleneck: Link,
-        /// star, chain, tree, random, graphml: every link.
+        /// star, chain, tree, random, graphml: every link. fat_tree, leaf_spine: links between switches.
         link: Link,
         /// parking_lot, chain: links between routers or nodes in a row.
         hops: u32 where count(1, 10_000),
-        /// star: hosts around the hub.
+        /// star: hosts around the hub. leaf_spine: leaf switches.
         leaves: u32 where count(1, 100_000),
+        /// fat_tree: ports of each switch, an even number. There are k pods of k switches, k²/4 core switches and k³/4 hosts.
+        k: u32 where count(2, 64),
+        /// leaf_spine: spine switches, each with a link to every leaf switch.
+        spines: u32 where count(1, 1000),
+        /// leaf_spine: hosts at each leaf switch.
+        hosts: u32 where count(1, 10_000),
         /// tree: children of each inner node.
         arity: u32 where count(1, 10_000),
         /// tree: levels below the root.
@@ -110,16 +117,21 @@ tables! {
         /// of a file, relative to the scenario, which contains a dot or a slash. A file has the format of mahimahi: each line is a time
         /// in whole milliseconds at which 1500 bytes can leave, in one packet or several; a larger packet takes several such
         /// opportunities, and what no waiting packet uses is lost. Or it is CSV and ends in .csv: each line is a time in seconds and the
-        /// rate from then on, `0.5,12 Mbit/s`, which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. The last
-        /// line is the end. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed, as for a
+        /// rate from then on, `0.5,12 Mbit/s`, which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. A third
+        /// column is a delay that is added to `delay`. The last line is the end. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed, as for a
         /// buffer in bdp.
         trace: TraceSource,
         /// Propagation delay, each direction. Required; of `edge` 1 ms by default.
         delay: Duration where within("0 s", "1000000000 s"),
         /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
-        /// Impairments: bursty loss, jitter, reordering, duplication, release in bursts. Default: none.
+        /// Impairments: bursty loss, corruption, jitter, reordering, duplication, release in bursts. Default: none.
         impair: Impair,
+        /// Policer: a token bucket before the queue. Packets that exceed it are dropped. Default: none.
+        policer: Bucket,
+        /// Shaper: a token bucket behind the queue. A packet waits in the queue until the bucket has enough tokens, and then leaves at `rate`.
+        /// Not with `trace`. Default: none.
+        shaper: Bucket,
         /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
         buffer: Buffer,
         /// Queue discipline: `"fifo"` (drop-tail, the default), another by its name, or a table with its name as `kind` and its
@@ -146,6 +158,10 @@ tables! {
         loss: f64 where share_of(0.0, 1.0),
         /// Impairments; an empty table: none.
         impair: Impair,
+        /// Policer; an empty table: none.
+        policer: Bucket,
+        /// Shaper; an empty table: none.
+        shaper: Bucket,
         /// Queue limit.
         buffer: Buffer,
         /// Queue discipline.
@@ -170,6 +186,9 @@ tables! {
     pub(crate) struct Routing = "routing" {
         /// What shortest paths minimise. Default: the delay.
         metric: MetricWord,
+        /// Seed of the choice among paths of equal cost (ECMP): each flow keeps to one of them at each node, by a hash of flow, node and
+        /// this seed. The seed of the run does not change it. Default: 0.
+        ecmp_seed: u64,
         /// Routes that override the shortest path.
         routes: Vec<At<Route>>,
     }
@@ -451,6 +470,13 @@ words! {
         /// A tree. Nodes: `root`, `inner1`, `inner2` … level by level, `leaf1`, `leaf2` … at the bottom. Each link is named after
         /// its lower node.
         Tree = "tree",
+        /// A fat tree of switches with k ports each (Al-Fares, Loukissas and Vahdat, 2008). Nodes: `core1` …, pod by pod `agg1` … and
+        /// `edge1` … with k/2 of each per pod, and k/2 hosts `host1` … at each edge switch. Links: `core1-agg1`, `agg1-edge1` and so on;
+        /// that of a host is named after it.
+        FatTree = "fat_tree",
+        /// Leaf switches, each with a link to every spine switch (two-tier Clos). Nodes: `spine1` …, `leaf1` …, and leaf by leaf `host1` …
+        /// Links: `spine1-leaf1` and so on; that of a host is named after it.
+        LeafSpine = "leaf_spine",
         /// A connected random graph. Nodes: `n1`, `n2` … A link is named after its two nodes, such as `n1-n4`.
         Random = "random",
         /// Read from a GraphML file. A node is named after its label, with `_` for characters that names cannot contain; a link
@@ -528,6 +554,8 @@ impl Kind {
             Self::Star => &["leaves", "link"],
             Self::Chain => &["hops", "link"],
             Self::Tree => &["arity", "depth", "link"],
+            Self::FatTree => &["k", "link", "edge"],
+            Self::LeafSpine => &["spines", "leaves", "hosts", "link", "edge"],
             Self::Random => &["nodes", "degree", "edges", "seed", "link"],
             Self::Graphml => &["file", "delay_by_distance", "link"],
             Self::Custom => &["nodes", "links"],

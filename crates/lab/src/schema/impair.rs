@@ -1,4 +1,4 @@
-//! Impairments of a link: bursty loss, jitter, reordering, duplication, release in bursts.
+//! Impairments of a link: bursty loss, corruption, jitter, reordering, duplication, release in bursts.
 
 use units::Duration;
 
@@ -12,6 +12,8 @@ tables! {
         bursts: Bursts,
         /// Probability that a packet arrives twice.
         duplicate: f64 where share_of(0.0, 1.0),
+        /// Probability that a packet arrives damaged. The checksum at the end of the link finds it, and the packet is dropped.
+        corrupt: f64 where share_of(0.0, 1.0),
         /// Jitter: maximum difference of the propagation delay of a packet from `delay`, in both directions; uniform and independent
         /// per packet. At most `delay`.
         jitter: Duration where within("0 s", "1000000000 s"),
@@ -53,6 +55,7 @@ impl Impair {
         let spec = sim::Impair {
             bursts,
             duplicate: self.duplicate.or(0.0),
+            corrupt: self.corrupt.or(0.0),
             jitter: jitter.map(|at| sim::Jitter { by: at.value, keeps_order: self.keep_order.or(false) }),
             reorder: reorder.map(|at| sim::Reorder { probability: at.value, gap: self.gap.or(1) }),
             release_every: self.release_every.or(Duration::ZERO),
@@ -72,6 +75,7 @@ impl Impair {
         Self {
             bursts: bursts.into(),
             duplicate: Field::of(spec.duplicate).filter(|share| *share > 0.0),
+            corrupt: Field::of(spec.corrupt).filter(|share| *share > 0.0),
             jitter: spec.jitter.map(|jitter| jitter.by).into(),
             keep_order: spec.jitter.map(|jitter| jitter.keeps_order).into(),
             reorder: spec.reorder.map(|reorder| reorder.probability).into(),

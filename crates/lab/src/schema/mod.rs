@@ -1,6 +1,7 @@
 //! The tables of a scenario file: their keys, the reading of values, and their places in the text.
 
 pub(crate) mod bounds;
+pub(crate) mod bucket;
 mod declare;
 pub(crate) mod emulation;
 mod field;

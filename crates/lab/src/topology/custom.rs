@@ -119,6 +119,8 @@ fn completed(link: &Link, all: &[At<Link>]) -> Link {
         fill(&mut whole.delay, &found.delay);
         fill(&mut whole.loss, &found.loss);
         fill(&mut whole.impair, &found.impair);
+        fill(&mut whole.policer, &found.policer);
+        fill(&mut whole.shaper, &found.shaper);
         fill(&mut whole.buffer, &found.buffer);
         fill(&mut whole.queue, &found.queue);
         fill(&mut whole.mark_above, &found.mark_above);

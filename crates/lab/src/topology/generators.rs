@@ -52,6 +52,13 @@ pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut
             }
             Some(tree(arity.value, depth.value, &link))
         }
+        Kind::FatTree | Kind::LeafSpine => {
+            let edge = match topology.edge.is_missing() {
+                true => link.clone(),
+                false => template(&topology.edge, "edge", Defaults::EDGE, at, notes),
+            };
+            clos(topology, kind, [&link, &edge], notes)
+        }
         Kind::Random => random(topology, &link, at, notes),
         Kind::Dumbbell | Kind::ParkingLot | Kind::Graphml | Kind::Custom => None,
     }
@@ -153,6 +160,89 @@ fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
         level = below;
     }
     net
+}
+
+/// A fat tree or a leaf-spine network, whose links between switches and to hosts are given.
+fn clos(topology: &At<Topology>, kind: Kind, links: [&Ports; 2], notes: &mut Notes) -> Option<Net> {
+    let at = topology.place;
+    if kind == Kind::FatTree {
+        let k = topology.k.required("k", "a fat tree", at, notes)?;
+        if !k.value.is_multiple_of(2) {
+            notes
+                .wrong(k.place, format!("a fat tree cannot have switches of {} ports", k.value))
+                .hint("`k` is even: half of the ports of a switch lead up, half down");
+            return None;
+        }
+        return Some(fat_tree(k.value, links));
+    }
+    let spines = topology.spines.required("spines", "a leaf-spine network", at, notes);
+    let leaves = topology.leaves.required("leaves", "a leaf-spine network", at, notes);
+    let hosts = topology.hosts.required("hosts", "a leaf-spine network", at, notes);
+    let (spines, leaves, hosts) = (spines?.value, leaves?, hosts?.value);
+    let size = u64::from(leaves.value) * u64::from(hosts + 1) + u64::from(spines);
+    let joined = u64::from(leaves.value) * u64::from(hosts + spines);
+    if size > MAX_NODES || joined > MAX_NODES {
+        notes
+            .wrong(leaves.place, format!("this network has {size} nodes and {joined} links"))
+            .hint(format!("at most {MAX_NODES} of each"));
+        return None;
+    }
+    Some(leaf_spine(spines, leaves.value, hosts, links))
+}
+
+/// The fat tree of Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture" (SIGCOMM 2008), §3. Aggregation switch i of each
+/// pod is joined with the core switches i·k/2 … i·k/2 + k/2 − 1. Forward directions lead down.
+fn fat_tree(k: u32, [link, edge]: [&Ports; 2]) -> Net {
+    let half = k / 2;
+    let mut net = Net::default();
+    let row = |net: &mut Net, name: &str, count: u32, y: f64| -> Vec<NodeId> {
+        (0..count).map(|i| net.add_node(format!("{name}{}", i + 1), (spread(i, count), y))).collect()
+    };
+    let cores = row(&mut net, "core", half * half, 0.06);
+    let aggs = row(&mut net, "agg", k * half, 0.36);
+    let edges = row(&mut net, "edge", k * half, 0.66);
+    let hosts = row(&mut net, "host", k * half * half, 0.94);
+    for pod in 0..k {
+        for i in 0..half {
+            let agg = pod * half + i;
+            for core in i * half..(i + 1) * half {
+                let ends = (cores[core as usize], aggs[agg as usize]);
+                net.add_link(format!("core{}-agg{}", core + 1, agg + 1), ends, link);
+            }
+            for below in pod * half..(pod + 1) * half {
+                let ends = (aggs[agg as usize], edges[below as usize]);
+                net.add_link(format!("agg{}-edge{}", agg + 1, below + 1), ends, link);
+            }
+        }
+    }
+    add_hosts(&mut net, &edges, &hosts, edge);
+    net
+}
+
+/// Nodes `spine1` … above `leaf1` …, and `host1` … below, the same number at each leaf. Forward directions lead down.
+fn leaf_spine(spines: u32, leaves: u32, hosts: u32, [link, edge]: [&Ports; 2]) -> Net {
+    let mut net = Net::default();
+    let row = |net: &mut Net, name: &str, count: u32, y: f64| -> Vec<NodeId> {
+        (0..count).map(|i| net.add_node(format!("{name}{}", i + 1), (spread(i, count), y))).collect()
+    };
+    let tops = row(&mut net, "spine", spines, 0.06);
+    let below = row(&mut net, "leaf", leaves, 0.5);
+    let ends = row(&mut net, "host", leaves * hosts, 0.94);
+    for (s, &spine) in (1..).zip(&tops) {
+        for (l, &leaf) in (1..).zip(&below) {
+            net.add_link(format!("spine{s}-leaf{l}"), (spine, leaf), link);
+        }
+    }
+    add_hosts(&mut net, &below, &ends, edge);
+    net
+}
+
+/// Joins hosts with the switches above, the same number at each. The link of a host has its name.
+fn add_hosts(net: &mut Net, switches: &[NodeId], hosts: &[NodeId], edge: &Ports) {
+    let each = hosts.len() / switches.len().max(1);
+    for (i, &host) in hosts.iter().enumerate() {
+        net.add_link(format!("host{}", i + 1), (switches[i / each.max(1)], host), edge);
+    }
 }
 
 /// Nodes `n1` … in a connected random graph: a random tree, then links between random pairs. A link is called `n1-n4`.

@@ -15,6 +15,7 @@ use sim::RateTrace;
 use stack::queue::DisciplineSpec;
 use units::{Duration, Rate};
 
+use crate::schema::bucket::Bucket;
 use crate::schema::file::{Kind, Link, Port, Topology};
 use crate::schema::impair::Impair;
 use crate::schema::queue::Queue;
@@ -62,15 +63,32 @@ pub(crate) struct NetPort {
     pub(crate) rate: Rate,
     /// The trace that the rate follows.
     pub(crate) trace: Option<At<TraceSource>>,
+    /// The propagation delay, without that of a trace.
     pub(crate) delay: Duration,
+    /// The shortest propagation delay of the trace, in addition; `None` if its trace has no delays.
+    pub(crate) trace_delay: Option<Duration>,
     pub(crate) loss: f64,
     pub(crate) impair: Option<sim::Impair>,
+    pub(crate) policer: Option<sim::TokenBucket>,
+    pub(crate) shaper: Option<sim::TokenBucket>,
     pub(crate) buffer: Buffer,
     pub(crate) discipline: Option<DisciplineSpec>,
     pub(crate) mark_above: Option<u32>,
     pub(crate) classes: Vec<u32>,
     /// The place of its buffer in the file, or of the link.
     pub(crate) place: Place,
+}
+
+impl NetPort {
+    /// The rate at which its queue is served.
+    pub(crate) fn served(&self) -> Rate {
+        self.shaper.map_or(self.rate, |shaper| shaper.rate.min(self.rate))
+    }
+
+    /// The shortest propagation delay of a packet.
+    pub(crate) fn shortest(&self) -> Duration {
+        self.delay + self.trace_delay.unwrap_or(Duration::ZERO)
+    }
 }
 
 impl Net {
@@ -278,7 +296,7 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
     Some(net)
 }
 
-/// Loads the traces of links, and sets the rate of these links to the mean.
+/// Loads the traces of links, and sets the rate of these links to the mean and their shortest delay.
 fn load_traces(net: &mut Net, folder: &Path, notes: &mut Notes) {
     let mut loaded: BTreeMap<TraceKey, Option<Arc<RateTrace>>> = BTreeMap::new();
     for port in net.links.iter_mut().flat_map(|link| [&mut link.forward, &mut link.backward]) {
@@ -286,6 +304,7 @@ fn load_traces(net: &mut Net, folder: &Path, notes: &mut Notes) {
         let trace = loaded.entry(source.key()).or_insert_with(|| traces::load(source, folder, notes));
         if let Some(trace) = trace {
             port.rate = trace.mean();
+            port.trace_delay = trace.has_delays().then(|| trace.min_delay());
         }
     }
     net.traces = loaded.into_iter().filter_map(|(key, trace)| Some((key, trace?))).collect();
@@ -367,8 +386,11 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         rate,
         trace: link.trace.given().cloned(),
         delay,
+        trace_delay: None,
         loss: link.loss.or(0.0),
         impair: impairments(&link.impair, delay, notes),
+        policer: Bucket::read(&link.policer, "a policer", notes),
+        shaper: Bucket::read(&link.shaper, "a shaper", notes),
         buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
         discipline: link.queue.or(Queue(None)).0,
         mark_above: link.mark_above.given().map(|at| at.value),
@@ -383,11 +405,22 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
             back.trace.given().cloned()
         },
         delay: back.delay.or(delay),
+        trace_delay: None,
         loss: back.loss.or(forward.loss),
         impair: if back.impair.is_missing() {
             forward.impair
         } else {
             impairments(&back.impair, back.delay.or(delay), notes)
+        },
+        policer: if back.policer.is_missing() {
+            forward.policer
+        } else {
+            Bucket::read(&back.policer, "a policer", notes)
+        },
+        shaper: if back.shaper.is_missing() {
+            forward.shaper
+        } else {
+            Bucket::read(&back.shaper, "a shaper", notes)
         },
         buffer: back.buffer.or(forward.buffer),
         discipline: back.queue.or(Queue(forward.discipline.clone())).0,
@@ -399,6 +432,8 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         },
         place: place_of(&back.buffer).unwrap_or(forward.place),
     };
+    not_both(&forward, place_of(&link.shaper), notes);
+    not_both(&backward, place_of(&back.shaper).or(place_of(&back.trace)), notes);
     one_rule(&forward, &link.queue, [place_of(&link.mark_above), place_of(&link.classes)], notes);
     one_rule(&backward, &back.queue, [place_of(&back.mark_above), place_of(&back.classes)], notes);
     (forward, backward)
@@ -409,6 +444,15 @@ fn impairments(field: &Field<Impair>, delay: Duration, notes: &mut Notes) -> Opt
     let table = field.given()?;
     table.check(delay, notes);
     table.to_spec()
+}
+
+/// Reports a shaper together with a trace at the key of this direction. A shaper that `backward` takes from its link is reported for the link.
+fn not_both(port: &NetPort, written: Option<Place>, notes: &mut Notes) {
+    if let (Some(place), true) = (written, port.shaper.is_some() && port.trace.is_some()) {
+        notes
+            .wrong(place, "a link follows a `trace` or has a `shaper`, not both")
+            .hint("leave one of them out; `backward` takes both from its link, but for shaper = {}");
+    }
 }
 
 /// Reports a rate together with a trace of it.

@@ -50,7 +50,7 @@ impl<'a> Paths<'a> {
     /// Propagation delay of a port.
     fn delay(&self, port: PortIndex) -> Duration {
         let link = &self.net.links[port / 2];
-        if port.is_multiple_of(2) { link.forward.delay } else { link.backward.delay }
+        if port.is_multiple_of(2) { link.forward.shortest() } else { link.backward.shortest() }
     }
 
     /// The port of each node towards `to`.

@@ -11,8 +11,8 @@ use crate::schema::read::shortened;
 /// A line from 1, or 0 for the whole file, and what is wrong there.
 type Wrong = (usize, String);
 
-/// Columns of CSV with a rate that has a unit, and with one in bit/s.
-const HEADS: [&str; 2] = ["time_s,rate", "time_s,rate_bps"];
+/// Columns of CSV with values that have units, and with numbers of bit/s and seconds; the last two also have a delay.
+const HEADS: [&str; 4] = ["time_s,rate", "time_s,rate_bps", "time_s,rate,delay", "time_s,rate_bps,delay_s"];
 
 /// Lines that say something, with their numbers: neither empty nor comments.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -35,14 +35,17 @@ pub(super) fn opportunities(text: &str) -> Result<RateTrace, Wrong> {
     RateTrace::opportunities(times).map_err(|message| (0, message.to_owned()))
 }
 
-/// Rates over time: a line is a time in seconds and the rate from then on. The last line ends the trace, and its rate says nothing.
+/// Rates over time, and delays if there is a third column: a line is a time in seconds, and the rate and the delay from then on. The last line ends the trace;
+/// its rate and its delay say nothing.
 pub(super) fn rates(text: &str) -> Result<RateTrace, Wrong> {
     let mut rates: Vec<(Duration, Rate)> = Vec::new();
-    let mut bare = false;
+    let mut delays: Vec<(Duration, Duration)> = Vec::new();
+    let (mut bare, mut columns_of_all) = (false, None);
     for (index, (line, written)) in lines(text).enumerate() {
         let columns: String = written.split_whitespace().collect();
         if let (0, Some(head)) = (index, HEADS.iter().position(|head| **head == columns)) {
-            bare = head == 1;
+            bare = head % 2 == 1;
+            columns_of_all = Some(HEADS[head].split(',').count());
             continue;
         }
         let Some((time, rate)) = written.split_once(',') else {
@@ -53,19 +56,44 @@ pub(super) fn rates(text: &str) -> Result<RateTrace, Wrong> {
         if rates.last().is_some_and(|(before, _)| *before >= time) {
             return Err((line, format!("{time} is not after the time before it")));
         }
+        let (rate, delay) = rate.split_once(',').map_or((rate, None), |(rate, delay)| (rate, Some(delay)));
+        let columns = 2 + usize::from(delay.is_some());
+        if *columns_of_all.get_or_insert(columns) != columns {
+            return Err((line, "either all lines have a delay, or none".to_owned()));
+        }
         let rate = read_rate(rate.trim(), bare).map_err(|message| (line, message))?;
         rates.push((time, rate));
+        if let Some(delay) = delay {
+            let delay = read_delay(delay.trim(), bare).map_err(|message| (line, message))?;
+            delays.push((time, delay));
+        }
     }
     let Some((end, _)) = rates.pop().filter(|_| !rates.is_empty()) else {
         return Err((0, "it needs two lines: a rate, and the time at which the trace ends".to_owned()));
     };
-    RateTrace::rates(&rates, end).map_err(|message| (0, message.to_owned()))
+    let trace = RateTrace::rates(&rates, end);
+    delays.pop();
+    let trace = if delays.is_empty() { trace } else { trace.and_then(|trace| trace.with_delays(&delays)) };
+    trace.map_err(|message| (0, message.to_owned()))
 }
 
 /// A number of seconds, such as 0.25, exactly.
 fn seconds(written: &str) -> Option<Duration> {
     let plain = written.chars().all(|c| c.is_ascii_digit() || c == '.');
     plain.then(|| Duration::from_text(&format!("{written} s")).ok()).flatten()
+}
+
+/// A propagation delay, at most a minute; nothing is 0.
+fn read_delay(written: &str, bare: bool) -> Result<Duration, String> {
+    let limit = Duration::from_secs(60);
+    let read = match written {
+        "" | "0" => Ok(Duration::ZERO),
+        _ if bare => {
+            seconds(written).ok_or_else(|| format!("`{}` is no delay in seconds", shortened(written)))
+        }
+        _ => Duration::from_text(written).map_err(|error| error.message),
+    };
+    read.and_then(|delay| if delay <= limit { Ok(delay) } else { Err(format!("{delay} is more than 60 s")) })
 }
 
 fn read_rate(written: &str, bare: bool) -> Result<Rate, String> {
@@ -85,20 +113,27 @@ fn read_rate(written: &str, bare: bool) -> Result<Rate, String> {
     )
 }
 
-/// Rates as CSV, in bit/s. Equal rates that follow each other are one line.
-pub(super) fn as_rates(steps: &[Rate]) -> String {
-    let mut text = format!("{}\n", HEADS[1]);
+/// Rates as CSV, in bit/s, with the delay of each step if there are `delays`. Equal lines that follow each other are one.
+pub(super) fn as_rates(steps: &[Rate], delays: &[Duration]) -> String {
+    let head = if delays.is_empty() { HEADS[1] } else { HEADS[3] };
+    let mut text = format!("{head}\n");
     let mut last = None;
     let time_s = |step: usize| {
         let ms = STEP.as_nanos() * step as u64 / 1_000_000;
         format!("{}.{:03}", ms / 1000, ms % 1000)
     };
     for (step, rate) in steps.iter().enumerate() {
-        if last.replace(*rate) != Some(*rate) {
-            let _ = writeln!(text, "{},{}", time_s(step), rate.as_bps());
+        let delay = delays.get(step).copied();
+        if last.replace((*rate, delay)) == Some((*rate, delay)) {
+            continue;
         }
+        let _ = write!(text, "{},{}", time_s(step), rate.as_bps());
+        let _ = match delay.map(Duration::as_nanos) {
+            Some(ns) => writeln!(text, ",{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000),
+            None => writeln!(text),
+        };
     }
-    let _ = writeln!(text, "{},0", time_s(steps.len()));
+    let _ = writeln!(text, "{},0{}", time_s(steps.len()), if delays.is_empty() { "" } else { ",0" });
     text
 }
 
@@ -163,6 +198,37 @@ mod tests {
     }
 
     #[test]
+    fn a_third_column_is_the_delay() {
+        let ms = Duration::from_millis;
+        let rates_only = [(Duration::ZERO, Rate::from_mbps(12)), (ms(250), Rate::from_mbps(6))];
+        let expected = RateTrace::rates(&rates_only, ms(1000))
+            .and_then(|trace| trace.with_delays(&[(ms(0), ms(30)), (ms(250), ms(20))]));
+        let read = |text| rates(text).map_err(|_| "");
+        assert_eq!(read("0,12 Mbit/s,30 ms\n0.25, 6 Mbit/s, 20 ms\n1,,\n"), expected.clone());
+        assert_eq!(read("time_s,rate_bps,delay_s\n0,12000000,0.03\n0.25,6000000,0.02\n1,0,0\n"), expected);
+        assert_eq!(
+            wrong(rates("0,1 Mbit/s,5 ms\n1,0\n")),
+            (2, "either all lines have a delay, or none".to_owned())
+        );
+        assert_eq!(wrong(rates("0,1 Mbit/s,5\n1,0,\n")).0, 1, "a delay has a unit");
+        assert_eq!(wrong(rates("0,1 Mbit/s,61 s\n1,0,\n")), (1, "61 s is more than 60 s".to_owned()));
+        assert_eq!(wrong(rates("time_s,rate,delay\n0,1 Mbit/s\n1,0\n")).0, 2);
+    }
+
+    #[test]
+    fn delays_are_written_as_they_are_read() {
+        let (steps, delays) = ([Rate::from_mbps(6); 3], [20, 20, 30].map(Duration::from_millis));
+        let text = as_rates(&steps, &delays);
+        let head = "time_s,rate_bps,delay_s\n";
+        assert_eq!(text, format!("{head}0.000,6000000,0.020000000\n0.040,6000000,0.030000000\n0.060,0,0\n"));
+        let trace = rates(&text).expect("it is right");
+        assert_eq!(
+            (trace.min_delay(), trace.period()),
+            (Duration::from_millis(20), Duration::from_millis(60))
+        );
+    }
+
+    #[test]
     fn a_wrong_line_of_rates_is_named() {
         assert_eq!(wrong(rates("0,1 Mbit/s\n1\n")), (2, "`1` is no time and rate".to_owned()));
         assert_eq!(wrong(rates("0,1 Mbit/s\n-1,0\n")), (2, "`-1` is no time in seconds".to_owned()));
@@ -178,7 +244,10 @@ mod tests {
     #[test]
     fn a_model_is_written_as_it_is_read() {
         let steps = [Rate::from_mbps(6), Rate::from_mbps(6), Rate::ZERO, Rate::from_mbps(3)];
-        assert_eq!(as_rates(&steps), "time_s,rate_bps\n0.000,6000000\n0.040,0\n0.060,3000000\n0.080,0\n");
+        assert_eq!(
+            as_rates(&steps, &[]),
+            "time_s,rate_bps\n0.000,6000000\n0.040,0\n0.060,3000000\n0.080,0\n"
+        );
         // 6 Mbit/s are a packet of 12 000 bits per 2 ms, 3 Mbit/s one per 4 ms
         let times: Vec<u32> =
             as_opportunities(&steps).lines().map(|ms| ms.parse().expect("a number")).collect();
@@ -188,7 +257,7 @@ mod tests {
             as_opportunities(&[Rate::from_mbps(6), Rate::ZERO]).ends_with("20\n40\n"),
             "the period is kept"
         );
-        let csv = rates(&as_rates(&steps)).expect("it is right");
+        let csv = rates(&as_rates(&steps, &[])).expect("it is right");
         assert_eq!((csv.mean(), csv.period()), (Rate::from_kbps(3750), Duration::from_millis(80)));
     }
 }

@@ -1,6 +1,7 @@
-//! Traces of a link's rate: files in the format of mahimahi or as CSV, and models of kinds of links.
+//! Traces of a link's rate, and of its delay: files in the format of mahimahi or as CSV, and models of kinds of links.
 
 mod files;
+mod leo;
 mod models;
 
 use std::fs::File;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use sim::RateTrace;
 
 use crate::schema::read::{At, Notes, Read as _, shortened};
-use crate::schema::trace::{TraceModel, TraceSource};
+use crate::schema::trace::{Orbit, TraceModel, TraceSource};
 
 /// Largest file that is read.
 const MAX_BYTES: u64 = 64_000_000;
@@ -21,7 +22,7 @@ const MAX_BYTES: u64 = 64_000_000;
 /// The trace of a source; a path is relative to `folder`. `None` if something is noted.
 pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -> Option<Arc<RateTrace>> {
     match &source.value {
-        TraceSource::Model(model, seed) => Some(Arc::new(models::trace(*model, *seed))),
+        TraceSource::Model(model, seed, orbit) => Some(Arc::new(models::trace(*model, *seed, *orbit))),
         TraceSource::File(path) => {
             let at = At { value: path.as_str(), place: source.place };
             let bytes = read(&at, folder, notes)?;
@@ -33,7 +34,10 @@ pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -
             };
             let csv = path.to_ascii_lowercase().ends_with(".csv");
             let (trace, hint) = if csv {
-                (files::rates(&text), "a line is a time in seconds and a rate, such as 0.5,12 Mbit/s")
+                (
+                    files::rates(&text),
+                    "a line is a time in seconds, a rate and, in all lines or none, a delay: 0.5,12 Mbit/s,30 ms",
+                )
             } else {
                 (
                     files::opportunities(&text),
@@ -82,7 +86,7 @@ pub fn models() -> Value {
             let mut rates: Vec<u64> = steps.iter().map(|step| step.as_bps()).collect();
             rates.sort_unstable();
             let share = |of: usize| rates[(rates.len() - 1) * of / 100];
-            let trace = models::trace(*model, 1);
+            let trace = models::trace(*model, 1, Orbit::DEFAULT);
             json!({
                 "name": model.word(),
                 "about": about[number],
@@ -99,6 +103,10 @@ pub fn models() -> Value {
 /// The trace of a model as text: CSV, or delivery opportunities in milliseconds. `None` if no model has this name.
 pub fn text(model: &str, seed: u64, opportunities: bool) -> Option<String> {
     let model = *TraceModel::ALL.iter().find(|known| known.word() == model)?;
+    if model == TraceModel::LeoPass && !opportunities {
+        let (rates, delays): (Vec<_>, Vec<_>) = leo::steps(Orbit::DEFAULT, seed).into_iter().unzip();
+        return Some(files::as_rates(&rates, &delays));
+    }
     let steps = models::steps(model, seed);
-    Some(if opportunities { files::as_opportunities(&steps) } else { files::as_rates(&steps) })
+    Some(if opportunities { files::as_opportunities(&steps) } else { files::as_rates(&steps, &[]) })
 }

@@ -13,12 +13,13 @@ use contract::Random;
 use sim::RateTrace;
 use units::{Duration, Rate, math};
 
-use crate::schema::trace::TraceModel;
+use super::leo;
+use crate::schema::trace::{Orbit, TraceModel};
 
 /// Length of a step.
 pub(super) const STEP: Duration = Duration::from_millis(20);
 /// After this a trace repeats.
-const PERIOD: Duration = Duration::from_secs(600);
+pub(super) const PERIOD: Duration = Duration::from_secs(600);
 
 struct Model {
     mean_mbps: f64,
@@ -64,9 +65,10 @@ impl Span {
 /// A handover within LTE or 5G interrupts for about 50 ms (3GPP TR 36.881), here three steps of 20 ms.
 const HANDOVER: Span = Span::Exactly(0.06);
 
-const fn model(of: TraceModel) -> Model {
+/// The parameters of a model; `None` for the one by geometry.
+const fn model(of: TraceModel) -> Option<Model> {
     use Span::{Exactly, OnAverage};
-    match of {
+    let model = match of {
         TraceModel::LteStationary => Model {
             mean_mbps: 30.0,
             peak_mbps: 75.0,
@@ -157,12 +159,16 @@ const fn model(of: TraceModel) -> Model {
             fast: (0.1, 0.2),
             interruptions: &[],
         },
-    }
+        TraceModel::LeoPass => return None,
+    };
+    Some(model)
 }
 
 /// The rate of each step, in whole kbit/s. The same model and seed give the same rates on all machines.
 pub(super) fn steps(of: TraceModel, seed: u64) -> Vec<Rate> {
-    let model = model(of);
+    let Some(model) = model(of) else {
+        return leo::steps(Orbit::DEFAULT, seed).into_iter().map(|(rate, _)| rate).collect();
+    };
     let random = |part: &str| Random::new(seed, &format!("trace.{}", of.word()), part);
     let step_s = STEP.as_secs_f64();
     let count = PERIOD.as_nanos() / STEP.as_nanos();
@@ -190,14 +196,27 @@ pub(super) fn steps(of: TraceModel, seed: u64) -> Vec<Rate> {
 }
 
 /// The trace of a model. Equal rates that follow each other are one step of it.
-pub(super) fn trace(of: TraceModel, seed: u64) -> RateTrace {
-    let mut changes: Vec<(Duration, Rate)> = Vec::new();
-    for (at_ns, rate) in (0..).step_by(STEP.as_nanos() as usize).zip(steps(of, seed)) {
-        if changes.last().is_none_or(|last| last.1 != rate) {
-            changes.push((Duration::from_nanos(at_ns), rate));
+pub(super) fn trace(of: TraceModel, seed: u64, orbit: Orbit) -> RateTrace {
+    if of != TraceModel::LeoPass {
+        return with_rates(steps(of, seed));
+    }
+    let (rates, delays): (Vec<Rate>, Vec<Duration>) = leo::steps(orbit, seed).into_iter().unzip();
+    with_rates(rates).with_delays(&changes(delays)).expect("a model has a delay at each step")
+}
+
+fn with_rates(steps: Vec<Rate>) -> RateTrace {
+    RateTrace::rates(&changes(steps), PERIOD).expect("a model has rates above zero")
+}
+
+/// The steps at which a value changes, with their times.
+pub(super) fn changes<T: Copy + PartialEq>(steps: Vec<T>) -> Vec<(Duration, T)> {
+    let mut changes: Vec<(Duration, T)> = Vec::new();
+    for (at_ns, value) in (0..).step_by(STEP.as_nanos() as usize).zip(steps) {
+        if changes.last().is_none_or(|last| last.1 != value) {
+            changes.push((Duration::from_nanos(at_ns), value));
         }
     }
-    RateTrace::rates(&changes, PERIOD).expect("a model has rates above zero")
+    changes
 }
 
 /// A first-order autoregression with the mean −σ²/2, in steps.
@@ -249,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn there_are_twelve_models_of_ten_minutes() {
-        assert_eq!(TraceModel::ALL.len(), 12);
+    fn there_are_thirteen_models_of_ten_minutes() {
+        assert_eq!(TraceModel::ALL.len(), 13);
         for of in TraceModel::ALL {
-            let trace = trace(*of, 1);
+            let trace = trace(*of, 1, Orbit::DEFAULT);
             assert_eq!(trace.period(), Duration::from_secs(600), "{}", of.word());
             let steps = steps(*of, 1);
             assert_eq!(steps.len(), 30_000);
-            let (mean, peak) = (mean_mbps(&steps), model(*of).peak_mbps);
+            let (mean, peak) = (mean_mbps(&steps), model(*of).map_or(200.0, |model| model.peak_mbps));
             assert!((trace.mean().as_bps_f64() / 1e6 - mean).abs() < 1e-3, "{}", of.word());
             assert!(steps.iter().all(|rate| rate.as_bps_f64() <= peak * 1e6), "{}", of.word());
         }
@@ -303,6 +322,6 @@ mod tests {
         let steps = steps(TraceModel::Dsl, 1);
         let full = steps.iter().filter(|rate| **rate == Rate::from_mbps(16)).count();
         assert!((29_900..30_000).contains(&full), "{full}");
-        assert!(trace(TraceModel::Dsl, 1).mean() > Rate::from_kbps(15_900));
+        assert!(trace(TraceModel::Dsl, 1, Orbit::DEFAULT).mean() > Rate::from_kbps(15_900));
     }
 }

@@ -12,7 +12,7 @@ mod tree;
 use contract::{DropReason, EndpointId, FlowId, GroupId, LinkId, NodeId, PacketId, PortId, PortView, Random};
 use units::{Duration, Rate, Time};
 
-pub(crate) use port::{ArrivalPath, Fate, LinkEffect, Offer, Port};
+pub(crate) use port::{ArrivalPath, DAMAGED, Fate, LinkEffect, Offer, Port};
 use port::{Discipline, Impairments};
 pub(crate) use queues::{Departure, Due, Next, SlowOffer};
 use routing::Routes;

@@ -5,6 +5,7 @@
 //! a trace ([`TraceCursor`]). Ports with a queue discipline
 //! ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
+mod bucket;
 mod changes;
 mod commands;
 mod counters;
@@ -19,13 +20,14 @@ use contract::{
 };
 use units::{Bytes, Rate, Time};
 
+use bucket::Bucket;
 use counters::{Capacity, Counters};
 use cursor::TraceCursor;
 pub(super) use departures::NextStart;
 use departures::Shown;
 pub(super) use discipline::Discipline;
-pub(crate) use impair::Fate;
 pub(super) use impair::Impairments;
+pub(crate) use impair::{DAMAGED, Fate};
 use transmitter::Transmitter;
 
 use super::ring::Ring;
@@ -90,6 +92,10 @@ struct Paths {
     up: bool,
     /// The rate follows a trace.
     traced: bool,
+    /// A shaper decides when packets leave.
+    shaped: bool,
+    /// A policer drops packets before the queue.
+    policed: bool,
 }
 
 /// The plain FIFO, whose packets are in the ring.
@@ -106,6 +112,8 @@ struct Cold {
     rates: Rates,
     /// The place in the trace that the rate follows.
     cursor: Option<TraceCursor>,
+    shaper: Option<Bucket>,
+    policer: Option<Bucket>,
     capacity: Capacity,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
@@ -157,9 +165,11 @@ impl Port {
             paths: Paths {
                 to,
                 arrivals: ArrivalPath::Fast,
-                fast_offers: discipline.is_none() && spec.trace.is_none() && up,
+                fast_offers: false,
                 up,
                 traced: spec.trace.is_some(),
+                shaped: spec.shaper.is_some(),
+                policed: spec.policer.is_some(),
             },
             transmitter,
             fifo: Fifo { limit: spec.queue.limit(), waiting_bytes: 0 },
@@ -171,6 +181,8 @@ impl Port {
                 observers: Observers::default(),
                 rates: Rates { link: spec.rate, cap: Rate::UNLIMITED },
                 cursor: spec.trace.clone().map(TraceCursor::new),
+                shaper: spec.shaper.map(Bucket::new),
+                policer: spec.policer.map(Bucket::new),
                 capacity: Capacity::default(),
                 drops: Default::default(),
                 marked_packets: 0,
@@ -178,6 +190,7 @@ impl Port {
             }),
         };
         port.update_arrival_path();
+        port.update_offer_path();
         port
     }
 
@@ -244,6 +257,12 @@ impl Port {
         self.paths.up
     }
 
+    /// Whether a plan decides when the FIFO transmits, a trace or a shaper.
+    #[inline]
+    pub(super) const fn is_planned(&self) -> bool {
+        self.paths.traced || self.paths.shaped
+    }
+
     /// Whether the rate follows a trace.
     #[inline]
     pub(super) const fn is_traced(&self) -> bool {
@@ -278,7 +297,11 @@ impl Port {
 
     fn update_offer_path(&mut self) {
         let observed = self.observes_offers() || self.observes_departures();
-        self.paths.fast_offers = self.paths.up && self.discipline.is_none() && !self.is_traced() && !observed;
+        self.paths.fast_offers = self.paths.up
+            && self.discipline.is_none()
+            && !self.is_planned()
+            && !self.paths.policed
+            && !observed;
     }
 
     fn update_arrival_path(&mut self) {
@@ -305,8 +328,24 @@ impl Port {
         PortView { port, to: self.paths.to, rate: self.rate(), rate_in, backlog, busy, limit }
     }
 
-    pub(super) const fn rate(&self) -> Rate {
-        self.transmitter.rate
+    /// The rate at which the queue is served: that of the link, or of its shaper.
+    pub(super) fn rate(&self) -> Rate {
+        if !self.paths.shaped {
+            return self.transmitter.rate;
+        }
+        self.cold
+            .shaper
+            .as_ref()
+            .map_or(self.transmitter.rate, |shaper| shaper.rate().min(self.transmitter.rate))
+    }
+
+    /// Drops a packet that exceeds the policer, or that the shaper can never let pass, and returns the reason.
+    pub(super) fn police(&mut self, now: Time, size_bytes: u32) -> Option<DropReason> {
+        let size = u64::from(size_bytes);
+        let Cold { policer, shaper, .. } = &mut *self.cold;
+        let exceeds = policer.as_mut().is_some_and(|policer| !policer.takes(now, size));
+        let too_large = shaper.as_ref().is_some_and(|shaper| !shaper.can_hold(size));
+        (exceeds || too_large).then_some(DropReason::Policed)
     }
 
     /// Changes the random loss. It is then independent from packet to packet.
@@ -318,10 +357,10 @@ impl Port {
         self.update_arrival_path();
     }
 
-    /// Offers a packet to the plain FIFO of a link that is up, whose rate follows a trace if `TRACED`. Sets `marked` if the packet is to be
-    /// marked.
+    /// Offers a packet to the plain FIFO of a link that is up, that a trace or a shaper plans if `PLANNED`. Sets `marked` if the packet is
+    /// to be marked.
     #[inline(always)]
-    pub(super) fn offer<const TRACED: bool>(
+    pub(super) fn offer<const PLANNED: bool>(
         &mut self,
         now: Time,
         packet: PacketId,
@@ -332,7 +371,8 @@ impl Port {
         self.advance(now);
         let waiting = self.ring.tail.wrapping_sub(self.ring.waiting);
         let size = u64::from(size_bytes);
-        let start = if TRACED { self.traced_start(now) } else { self.transmitter.busy_until.max(now) };
+        let start =
+            if PLANNED { self.planned_start(now, size) } else { self.transmitter.busy_until.max(now) };
         if start > now && !self.fifo.limit.admits(waiting, self.fifo.waiting_bytes, size) {
             return self.refuse(DropReason::QueueFull);
         }
@@ -340,7 +380,7 @@ impl Port {
             *marked = true;
         }
         let (depart, arrive) =
-            if TRACED { self.plan_traced(start, size) } else { self.transmitter.send(now, start, size) };
+            if PLANNED { self.plan(start, size) } else { self.transmitter.send(now, start, size) };
         self.counters.count_sent(size);
         if self.ring.len() == 0 {
             self.ring.waiting = self.ring.tail;
@@ -424,7 +464,7 @@ impl Port {
     }
 
     fn settle_capacity(&mut self, now: Time) {
-        let rate = if self.paths.up { self.transmitter.rate } else { Rate::ZERO };
+        let rate = if self.paths.up { self.rate() } else { Rate::ZERO };
         let Cold { capacity, cursor, .. } = &mut *self.cold;
         match cursor {
             Some(cursor) if self.paths.up => capacity.settle_by_trace(now, cursor.trace()),

@@ -75,7 +75,7 @@ impl Fabric {
 
     /// Offers a packet to the FIFO of a port that is up and has no discipline.
     #[inline(always)]
-    fn enqueue<const TRACED: bool>(
+    fn enqueue<const PLANNED: bool>(
         &mut self,
         port: PortId,
         id: PacketId,
@@ -84,7 +84,7 @@ impl Fabric {
     ) -> Offer {
         let queue = &mut self.ports[port.index()];
         let mut mark = false;
-        let offer = queue.offer::<TRACED>(now, id, packet.size_bytes, &mut mark);
+        let offer = queue.offer::<PLANNED>(now, id, packet.size_bytes, &mut mark);
         if mark && packet.ecn.is_unmarked() {
             packet.ecn = Ecn::Marked;
             queue.count_marks(1);
@@ -102,14 +102,18 @@ impl Fabric {
         now: Time,
     ) -> SlowOffer {
         let state = &mut self.ports[port.index()];
-        let (is_up, is_fifo, is_traced) = (state.is_up(), state.is_fifo(), state.is_traced());
+        let (is_up, is_fifo, is_planned) = (state.is_up(), state.is_fifo(), state.is_planned());
         let queued = state.queued();
+        if is_up && let Some(why) = state.police(now, arena.get(id).size_bytes) {
+            state.count_offer();
+            return SlowOffer::Fifo(state.refuse(why));
+        }
         if state.observes_departures() {
             self.note_enqueue(id, now);
         }
         if is_up && is_fifo {
             let packet = arena.get_mut(id);
-            let offer = if is_traced {
+            let offer = if is_planned {
                 self.enqueue::<true>(port, id, packet, now)
             } else {
                 self.enqueue::<false>(port, id, packet, now)

@@ -28,6 +28,8 @@ pub(super) struct Routes {
     nodes: usize,
     /// Sets of ports of equal cost.
     choices: Vec<Vec<PortId>>,
+    /// Part of the hash of each choice, from the seed.
+    salt: u64,
 }
 
 /// How to reach a destination.
@@ -65,7 +67,9 @@ impl Routes {
         let told = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
         let told = told.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
         let wanted = wanted.chain(named).chain(told);
-        Self::new(blueprint.nodes.len(), edges, blueprint.metric, pinned, wanted)
+        let routes = Self::new(blueprint.nodes.len(), edges, blueprint.metric, pinned, wanted);
+        // the seed 0 is the hash without a seed
+        Self { salt: blueprint.ecmp_seed.wrapping_mul(0xd6e8_feb8_6659_fd93), ..routes }
     }
 
     /// Routes to the nodes in `wanted` over edges that are up. `edges` is indexed by port. Routes in `pinned` override the shortest path.
@@ -163,7 +167,8 @@ impl Routes {
         self.choose(entry, at, flow)
     }
 
-    /// One of several ports of equal cost: always the same for a flow at a node.
+    /// One of several ports of equal cost (ECMP, RFC 2992): always the same for a flow at a node. The parts of flow, node and seed are mixed by the finaliser
+    /// of SplitMix64 (Steele, Lea and Flood, 2014), shortened.
     #[cold]
     fn choose(&self, entry: u32, at: NodeId, flow: FlowId) -> Option<PortId> {
         if entry == NONE {
@@ -171,9 +176,10 @@ impl Routes {
         }
         let ports = &self.choices[(entry & !CHOICE) as usize];
         let key = u64::from(flow.0) << 32 | u64::from(at.0);
-        let spread = key.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let spread = (key.wrapping_add(1) ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let spread = (spread ^ (spread >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33;
-        Some(ports[spread as usize % ports.len()])
+        // both fit into 32 bits, in which a division is faster
+        Some(ports[(spread as u32 % ports.len() as u32) as usize])
     }
 }
 
@@ -316,6 +322,22 @@ mod tests {
         let first = (0..1000).filter(|&flow| port(flow) == 0).count();
         assert!((400..600).contains(&first), "{first}");
         assert_eq!(port(17), port(17));
+    }
+
+    #[test]
+    fn another_seed_spreads_flows_in_another_way() {
+        let edges = edges(&[(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1)]);
+        let mut routes = Routes::new(4, &edges, Metric::Delay, &[], all(4));
+        let ports = |routes: &Routes| -> Vec<u32> {
+            let port = |flow| routes.next(NodeId(0), NodeId(3), FlowId(flow)).expect("connected").0;
+            (0..1000).map(port).collect()
+        };
+        let first = ports(&routes);
+        routes.salt = 1u64.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let second = ports(&routes);
+        let same = first.iter().zip(&second).filter(|(a, b)| a == b).count();
+        assert!((400..600).contains(&same), "{same}");
+        assert!((400..600).contains(&second.iter().filter(|port| **port == 0).count()));
     }
 
     #[test]

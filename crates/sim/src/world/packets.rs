@@ -5,7 +5,7 @@ use units::Time;
 
 use super::{LocalDelivery, World};
 use crate::agenda::{Kind, What};
-use crate::fabric::{ArrivalPath, Fate, LinkEffect, reverse};
+use crate::fabric::{ArrivalPath, DAMAGED, Fate, LinkEffect, reverse};
 use crate::trace::Subject;
 
 /// More hops than any route has.
@@ -71,7 +71,7 @@ impl World {
         self.arrive_at_node(node, by, id)
     }
 
-    /// Loses, copies or delays a packet as the impairments of its link draw it.
+    /// Loses, copies, damages or delays a packet as the impairments of its link draw it.
     fn impair(&mut self, by: PortId, node: NodeId, id: PacketId) {
         let port = self.fabric.port(by);
         let fate =
@@ -95,8 +95,12 @@ impl World {
         }
     }
 
-    /// Lets a packet arrive at `at`.
+    /// Lets a packet arrive at `at`, or drops it if it is damaged.
     fn hold(&mut self, by: PortId, node: NodeId, id: PacketId, at: Time) {
+        if at == DAMAGED {
+            self.fabric.port(by).count_drop(DropReason::Corrupted);
+            return self.drop(id, DropReason::Corrupted, Subject::Port(by));
+        }
         if let Some(impairments) = self.fabric.port(by).impairments()
             && (at > self.now || impairments.holds_until(at))
         {

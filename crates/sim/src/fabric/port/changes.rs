@@ -15,7 +15,7 @@ impl Port {
 
     /// Sets the rate at which the port transmits from now on. It must not follow a trace.
     pub(super) fn set_effective_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
-        debug_assert!(!self.is_traced(), "blueprints change no rate that follows a trace");
+        debug_assert!(!self.is_planned(), "blueprints change no rate that a trace or a shaper plans");
         self.settle_capacity(now);
         let old = self.transmitter.set_rate(rate);
         self.advance(now);
@@ -99,6 +99,9 @@ impl Port {
         if let Some(cursor) = &mut self.cold.cursor {
             cursor.reset(now);
         }
+        if let Some(shaper) = &mut self.cold.shaper {
+            shaper.reset(now);
+        }
         self.advance(now);
         // packets that did not leave do not count as transmitted
         let mut lost = Vec::new();
@@ -125,6 +128,10 @@ impl Port {
         if let Some(discipline) = &mut self.discipline {
             if let Some(slot) = discipline.serving.take() {
                 self.counters.take_back_sent(slot.size_bytes);
+                if slot.start > now {
+                    let unspent = (slot.start - now).as_nanos();
+                    self.counters.correct_wait(-i128::from(unspent), slot.size_bytes);
+                }
                 lost.push(slot.packet);
             }
             discipline.opens_at = Time::NEVER;

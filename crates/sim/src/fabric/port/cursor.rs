@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use units::Time;
+use units::{Duration, Time};
 
 use super::Port;
 use crate::rate_trace::{BIT_NS_PER_BYTE, NANOS_PER_MS, OPPORTUNITY_BYTES, RateTrace, Shape};
@@ -22,11 +22,15 @@ pub(super) struct TraceCursor {
     index: usize,
     /// Bytes left of the opportunity; or bit-nanoseconds that the next packet owes to the last one, whose time was rounded down.
     left: u64,
+    /// The step of the delay, and the beginning of its period.
+    delay_index: usize,
+    delay_period_ns: u64,
 }
 
 impl TraceCursor {
     pub(super) fn new(trace: Arc<RateTrace>) -> Self {
-        let mut cursor = Self { trace, period_start_ns: 0, index: 0, left: 0 };
+        let mut cursor =
+            Self { trace, period_start_ns: 0, index: 0, left: 0, delay_index: 0, delay_period_ns: 0 };
         cursor.reset(Time::ZERO);
         cursor
     }
@@ -43,6 +47,23 @@ impl TraceCursor {
             Shape::Opportunities(_) => OPPORTUNITY_BYTES,
             Shape::Rates(_) => 0,
         };
+        (self.delay_index, self.delay_period_ns) = (0, self.period_start_ns);
+    }
+
+    /// The propagation delay above the minimum at `at`, which is not before the last one asked for.
+    fn delay_at(&mut self, at: Time) -> Duration {
+        let delays = &self.trace.delays;
+        if delays.is_empty() {
+            return Duration::ZERO;
+        }
+        let mut within = at.as_nanos() - self.delay_period_ns;
+        if within >= self.trace.period_ns {
+            self.delay_period_ns = at.as_nanos() / self.trace.period_ns * self.trace.period_ns;
+            within = at.as_nanos() - self.delay_period_ns;
+            self.delay_index = 0;
+        }
+        self.delay_index += passed(&delays[self.delay_index + 1..], |step| step.start_ns <= within);
+        delays[self.delay_index].above
     }
 
     /// When the transmission of a packet can start that is offered now and follows one that ends at `busy_until`.
@@ -201,7 +222,14 @@ impl Port {
     /// Plans a transmission at the rate of the trace. Returns when its last bit leaves, and when that arrives.
     pub(super) fn plan_traced(&mut self, start: Time, size: u64) -> (Time, Time) {
         let depart = self.send_traced(start, size);
-        (depart, self.transmitter.arrival(depart))
+        let more = self.delay_by_trace(depart);
+        (depart, self.transmitter.arrival(depart, more))
+    }
+
+    /// The propagation delay of a bit that leaves at `depart` above the minimum, by the trace. Departures are in order.
+    #[inline]
+    pub(super) fn delay_by_trace(&mut self, depart: Time) -> Duration {
+        self.cold.cursor.as_mut().map_or(Duration::ZERO, |cursor| cursor.delay_at(depart))
     }
 
     /// Transmits at the rate of the trace. Returns when the last bit leaves.
@@ -221,7 +249,7 @@ fn passed<T>(list: &[T], past: impl Fn(&T) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use units::{Bytes, Carry, Duration, Rate};
+    use units::{Bytes, Carry, Rate};
 
     use super::*;
 
@@ -334,6 +362,21 @@ mod tests {
         assert_eq!(sent(&trace, &[(0, 65_000)]), [(0, 519_001_000)]);
         // and one byte more continues in the next
         assert_eq!(sent(&trace, &[(0, 65_001)]), [(0, 520_000_008)]);
+    }
+
+    #[test]
+    fn the_delay_follows_the_trace_at_the_instant_of_departure() {
+        let ms = Duration::from_millis;
+        let delays = [(ms(0), ms(30)), (ms(4), ms(20)), (ms(6), ms(25))];
+        let trace = opportunities(&[10]).with_delays(&delays).expect("the test has a right trace");
+        let mut cursor = TraceCursor::new(Arc::new(trace));
+        for (at, above) in
+            [(0, 10), (3, 10), (4, 0), (5, 0), (9, 5), (10, 10), (1_000_004, 0), (1_000_019, 5)]
+        {
+            assert_eq!(cursor.delay_at(Time::ZERO + ms(at)), ms(above), "at {at} ms");
+        }
+        cursor.reset(Time::ZERO + ms(1_000_020));
+        assert_eq!(cursor.delay_at(Time::ZERO + ms(1_000_024)), ms(0));
     }
 
     #[test]

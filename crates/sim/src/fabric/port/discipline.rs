@@ -122,13 +122,20 @@ impl Port {
 
     /// Starts the transmission of `packet`, which the discipline returned. Returns when the `Depart` is due.
     pub(in crate::fabric) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
-        let depart = if self.is_traced() {
-            self.send_traced(now, u64::from(size_bytes))
+        let size = u64::from(size_bytes);
+        let (start, depart) = if self.paths.shaped {
+            self.begin_shaped(now, size)
+        } else if self.is_traced() {
+            (now, self.send_traced(now, size))
         } else {
-            self.transmitter.begin(now, u64::from(size_bytes))
+            (now, self.transmitter.begin(now, size))
         };
-        self.counters.count_sent(u64::from(size_bytes));
-        let slot = Slot { packet, size_bytes, start: now, depart, arrive: depart + self.transmitter.delay };
+        self.counters.count_sent(size);
+        if start > now {
+            let waiting = self.discipline.as_ref().map_or(0, |d| d.queue.backlog().packets);
+            self.counters.count_wait(start - now, size, waiting + 1);
+        }
+        let slot = Slot { packet, size_bytes, start, depart, arrive: depart + self.transmitter.delay };
         self.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);
         depart
     }
@@ -137,7 +144,8 @@ impl Port {
     pub(in crate::fabric) fn finish_serving(&mut self, now: Time) -> Option<Offer> {
         let discipline = self.discipline.as_mut()?;
         let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
-        let arrive = self.transmitter.arrival(now);
+        let more = self.delay_by_trace(now);
+        let arrive = self.transmitter.arrival(now, more);
         *self.ring.claim() = Slot { arrive, ..slot };
         self.ring.waiting = self.ring.tail;
         Some(self.arm())

@@ -1,4 +1,4 @@
-//! Impairments of a link: bursty loss, jitter, reordering, duplication, and release in bursts. Each follows Linux's netem.
+//! Impairments of a link: bursty loss, corruption, jitter, reordering, duplication, and release in bursts. Each follows Linux's netem.
 //!
 //! A packet is impaired when it reaches the end of the part of the propagation delay that every packet has. What remains of its delay is then drawn, and
 //! it is held until it arrives.
@@ -28,7 +28,7 @@ pub(crate) struct Impairments {
     count: u64,
 }
 
-/// What happens to a packet and its copy: the time at which each arrives, [`Time::NEVER`] for none.
+/// What happens to a packet and its copy: the time at which each arrives, [`DAMAGED`] for one that the checksum drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The packet is lost.
@@ -38,6 +38,9 @@ pub(crate) enum Fate {
     /// It and a copy arrive at these times.
     Twice(Time, Time),
 }
+
+/// The time at which a damaged packet arrives: never.
+pub(crate) const DAMAGED: Time = Time::NEVER;
 
 impl Impairments {
     pub(in crate::fabric) fn new(spec: Impair, delay: Duration, random: Random) -> Self {
@@ -96,8 +99,13 @@ impl Impairments {
         lost
     }
 
-    /// When a packet arrives that has had its shortest delay now.
+    /// When a packet arrives that has had its shortest delay now, or [`DAMAGED`].
     fn arrival(&mut self, now: Time) -> Time {
+        let damaged = self.spec.corrupt > 0.0 && self.random.chance(self.spec.corrupt);
+        if damaged { DAMAGED } else { self.intact_arrival(now) }
+    }
+
+    fn intact_arrival(&mut self, now: Time) -> Time {
         if let Some(reorder) = self.spec.reorder {
             if self.since_reordered + 1 >= reorder.gap && self.random.chance(reorder.probability) {
                 self.since_reordered = 0;
@@ -240,6 +248,16 @@ mod tests {
         let mut link = impaired(Impair { duplicate: 0.1, ..Impair::default() });
         let twice = (0..N).filter(|_| matches!(link.draw(Time::ZERO), Fate::Twice(..))).count();
         assert!((twice as f64 / N as f64 - 0.1).abs() < 0.005, "{twice}");
+    }
+
+    #[test]
+    fn one_packet_in_ten_is_damaged_and_of_copies_each_alone() {
+        let mut link = impaired(Impair { corrupt: 0.1, ..Impair::default() });
+        let damaged = (0..N).filter(|_| link.draw(Time::ZERO) == Fate::Arrives(DAMAGED)).count();
+        assert!((damaged as f64 / N as f64 - 0.1).abs() < 0.005, "{damaged}");
+        let mut link = impaired(Impair { corrupt: 0.1, duplicate: 1.0, ..Impair::default() });
+        let both = (0..N).filter(|_| link.draw(Time::ZERO) == Fate::Twice(DAMAGED, DAMAGED)).count();
+        assert!((both as f64 / N as f64 - 0.01).abs() < 0.002, "{both}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Transmitter {
     pub(super) fn send(&mut self, now: Time, start: Time, size: u64) -> (Time, Time) {
         let depart = start + self.serialise(now, size);
         self.busy_until = depart;
-        (depart, self.arrival(depart))
+        (depart, self.arrival(depart, Duration::ZERO))
     }
 
     /// Starts a transmission now. Returns when its last bit leaves.
@@ -50,11 +50,11 @@ impl Transmitter {
         depart
     }
 
-    /// When a bit that leaves at `depart` arrives. It must be the last one so far.
+    /// When a bit that leaves at `depart` arrives, which travels longer than others by `more`. It must be the last one so far.
     #[inline(always)]
-    pub(super) fn arrival(&mut self, depart: Time) -> Time {
+    pub(super) fn arrival(&mut self, depart: Time, more: Duration) -> Time {
         // a link delivers in order, also after its delay was shortened
-        self.last_arrive = (depart + self.delay).max(self.last_arrive);
+        self.last_arrive = (depart + self.delay + more).max(self.last_arrive);
         self.last_arrive
     }
 
