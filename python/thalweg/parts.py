@@ -49,6 +49,22 @@ if TYPE_CHECKING:
         depth: int | None
         link: Mapping[str, Any] | None
 
+    class FatTreeKeys(TypedDict, total=False):
+        """Keys of `FatTree`."""
+
+        k: int | None
+        link: Mapping[str, Any] | None
+        edge: Mapping[str, Any] | None
+
+    class LeafSpineKeys(TypedDict, total=False):
+        """Keys of `LeafSpine`."""
+
+        spines: int | None
+        leaves: int | None
+        hosts: int | None
+        link: Mapping[str, Any] | None
+        edge: Mapping[str, Any] | None
+
     class RandomKeys(TypedDict, total=False):
         """Keys of `Random`."""
 
@@ -82,6 +98,8 @@ if TYPE_CHECKING:
         delay: str | None
         loss: float | None
         impair: Mapping[str, Any] | None
+        policer: Mapping[str, Any] | None
+        shaper: Mapping[str, Any] | None
         buffer: str | None
         queue: str | Mapping[str, Any] | None
         mark_above: int | None
@@ -92,12 +110,15 @@ if TYPE_CHECKING:
         """Keys of `ModelTrace`."""
 
         seed: int | None
+        height_km: float | None
+        min_elevation_deg: float | None
 
     class ImpairKeys(TypedDict, total=False):
         """Keys of `Impair`."""
 
         bursts: Mapping[str, Any] | None
         duplicate: float | None
+        corrupt: float | None
         jitter: str | None
         keep_order: bool | None
         reorder: float | None
@@ -110,6 +131,12 @@ if TYPE_CHECKING:
         to_good: Required[float]
         loss_in_bad: float | None
         loss_in_good: float | None
+
+    class BucketKeys(TypedDict, total=False):
+        """Keys of `Bucket`."""
+
+        rate: str | None
+        burst: str | None
 
     class CakeQueueKeys(TypedDict, total=False):
         """Keys of `CakeQueue`."""
@@ -194,6 +221,8 @@ if TYPE_CHECKING:
         delay: str | None
         loss: float | None
         impair: Mapping[str, Any] | None
+        policer: Mapping[str, Any] | None
+        shaper: Mapping[str, Any] | None
         buffer: str | None
         queue: str | Mapping[str, Any] | None
         mark_above: int | bool | None
@@ -209,6 +238,7 @@ if TYPE_CHECKING:
         """Keys of `Routing`."""
 
         metric: str | None
+        ecmp_seed: int | None
         routes: Iterable[Mapping[str, Any]] | None
 
     class RouteKeys(TypedDict, total=False):
@@ -589,6 +619,39 @@ class Tree(Part):
         super().__init__({"kind": "tree", **keys})
 
 
+class FatTree(Part):
+    """A fat tree of switches with k ports each (SIGCOMM 2008, doi 10.1145/1402958.1402967).
+
+    Nodes: `core1` …, pod by pod `agg1` … and `edge1` … with k/2 of each per pod, and k/2 hosts `host1` … at
+    each edge switch. Links: `core1-agg1`, `agg1-edge1` and so on; that of a host is named after it.
+
+    - `k` (whole number): Ports of each switch, an even number. There are k pods of k switches, k²/4 core
+      switches and k³/4 hosts.
+    - `link` (`Link`): Links between switches.
+    - `edge` (`Link`): Those between hosts and switches; default: as `link`.
+    """
+
+    def __init__(self, **keys: Unpack[FatTreeKeys]) -> None:
+        super().__init__({"kind": "fat_tree", **keys})
+
+
+class LeafSpine(Part):
+    """Leaf switches, each with a link to every spine switch (two-tier Clos).
+
+    Nodes: `spine1` …, `leaf1` …, and leaf by leaf `host1` … Links: `spine1-leaf1` and so on; that of a host
+    is named after it.
+
+    - `spines` (whole number): Spine switches, each with a link to every leaf switch.
+    - `leaves` (whole number): Leaf switches.
+    - `hosts` (whole number): Hosts at each leaf switch.
+    - `link` (`Link`): Links between switches.
+    - `edge` (`Link`): Those between hosts and switches; default: as `link`.
+    """
+
+    def __init__(self, **keys: Unpack[LeafSpineKeys]) -> None:
+        super().__init__({"kind": "leaf_spine", **keys})
+
+
 class Random(Part):
     """A connected random graph.
 
@@ -647,14 +710,18 @@ class Link(Part):
       of mahimahi: each line is a time in whole milliseconds at which 1500 bytes can leave, in one packet or
       several; a larger packet takes several such opportunities, and what no waiting packet uses is lost. Or
       it is CSV and ends in .csv: each line is a time in seconds and the rate from then on, `0.5,12 Mbit/s`,
-      which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. The last line is the
-      end. A trace begins with the run and repeats from its end. Its mean rate counts where a rate is needed,
-      as for a buffer in bdp.
+      which can be 0; after a first line `time_s,rate_bps` rates are numbers of bit/s. A third column is a
+      delay that is added to `delay`. The last line is the end. A trace begins with the run and repeats from
+      its end. Its mean rate counts where a rate is needed, as for a buffer in bdp.
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction. Required; of
       `edge` 1 ms by default.
     - `loss` (number): Probability that a packet is lost at random after transmission.
-    - `impair` (`Impair`): Impairments: bursty loss, jitter, reordering, duplication, release in bursts.
+    - `impair` (`Impair`): Impairments: bursty loss, corruption, jitter, reordering, duplication, release in
+      bursts. Default: none.
+    - `policer` (`Bucket`): Policer: a token bucket before the queue. Packets that exceed it are dropped.
       Default: none.
+    - `shaper` (`Bucket`): Shaper: a token bucket behind the queue. A packet waits in the queue until the
+      bucket has enough tokens, and then leaves at `rate`. Not with `trace`. Default: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
       the bandwidth-delay product. Default: 100 packets, of `edge` 10 000.
     - `queue` (`fifo`, `cake`, `codel`, `dualpi2`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or
@@ -676,9 +743,12 @@ class ModelTrace(Part):
     """A trace by a model, with its seed.
 
     - `model` (`lte_stationary`, `lte_walking`, `lte_driving`, `lte_tunnel`, `lte_train`, `nr_driving`,
-      `nr_mmwave`, `wifi_home`, `wifi_crowded`, `leo`, `dsl`, `cable`): The model.
+      `nr_mmwave`, `wifi_home`, `wifi_crowded`, `leo`, `leo_pass`, `dsl`, `cable`): The model.
     - `seed` (whole number): Seed of the trace. The seed of the run does not change it, so all runs see the
       same link. Default: 1.
+    - `height_km` (number): leo_pass: height of the orbit in km. Default: 550.
+    - `min_elevation_deg` (number): leo_pass: lowest elevation in degrees at which a satellite is used.
+      Default: 25.
     """
 
     def __init__(self, model: str, **keys: Unpack[ModelTraceKeys]) -> None:
@@ -692,6 +762,8 @@ class Impair(Part):
 
     - `bursts` (`Bursts`): Loss in bursts, in addition to `loss`.
     - `duplicate` (number): Probability that a packet arrives twice.
+    - `corrupt` (number): Probability that a packet arrives damaged. The checksum at the end of the link finds
+      it, and the packet is dropped.
     - `jitter` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Jitter: maximum difference of the propagation delay
       of a packet from `delay`, in both directions; uniform and independent per packet. At most `delay`.
     - `keep_order` (true or false): With `jitter`: a packet that would overtake another arrives with it.
@@ -723,6 +795,20 @@ class Bursts(Part):
 
     def __init__(self, to_bad: float, **keys: Unpack[BurstsKeys]) -> None:
         super().__init__({"to_bad": to_bad, **keys})
+
+
+class Bucket(Part):
+    """A token bucket.
+
+    It is full at the start, tokens for `rate` flow in up to `burst`, and a packet takes as many as it has
+    bytes. An empty table: none.
+
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate at which tokens flow in.
+    - `burst` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Capacity. A larger packet never passes.
+    """
+
+    def __init__(self, **keys: Unpack[BucketKeys]) -> None:
+        super().__init__(keys)
 
 
 class CakeQueue(Part):
@@ -899,6 +985,8 @@ class Port(Part):
     - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay.
     - `loss` (number): Probability that a packet is lost at random after transmission.
     - `impair` (`Impair`): Impairments; an empty table: none.
+    - `policer` (`Bucket`): Policer; an empty table: none.
+    - `shaper` (`Bucket`): Shaper; an empty table: none.
     - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
     - `queue` (`fifo`, `cake`, `codel`, `dualpi2`, `fq`, `fq_codel`, `pfifo_head_drop`, `pie`, `red` or
       `CakeQueue` or `CodelQueue` or `Dualpi2Queue` or `FqQueue` or `FqCodelQueue` or `PieQueue` or
@@ -929,6 +1017,9 @@ class Routing(Part):
     """How routes are computed, and routes that override them.
 
     - `metric` (`delay`, `hops`): What shortest paths minimise. Default: the delay.
+    - `ecmp_seed` (whole number): Seed of the choice among paths of equal cost (ECMP): each flow keeps to one
+      of them at each node, by a hash of flow, node and this seed. The seed of the run does not change it.
+      Default: 0.
     - `routes` (list of `Route`): Routes that override the shortest path.
     """
 

@@ -8,7 +8,8 @@
     abilene = topohub("topozoo/Abilene", rate="10 Gbit/s")
     tw.Scenario(topology=abilene, flows=[tw.Flow("one", scheme="cubic", from_="New_York", to="Seattle")])
 
-P. Jurkiewicz, "TopoHub: A repository of reference Gabriel graph and real-world topologies for networking research", SoftwareX, 2023.
+P. Jurkiewicz, "TopoHub: A repository of reference Gabriel graph and real-world topologies for networking research",
+SoftwareX, 2023.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MISSING = "the package `topohub` is not installed: `pip install thalweg[topologi
 
 
 def names(collection: str = "") -> list[str]:
-    """The names of all topologies, or of those of a collection such as `topozoo`, `sndlib`, `caida`, `backbone` or `gabriel`.
+    """The names of all topologies, or of a collection: `topozoo`, `sndlib`, `caida`, `backbone`, `gabriel`.
 
     Raises ImportError if `topohub` is not installed.
     """
@@ -41,9 +42,9 @@ def names(collection: str = "") -> list[str]:
 def topohub(name: str, *, rate: str = "10 Gbit/s", **link: Any) -> Custom:
     """The topology of this name as nodes and links of a scenario.
 
-    Nodes have their names of the collection, with `_` for characters that names of a scenario cannot contain and `_2`, `_3` … behind repeated
-    names; a node without a name is `node` and its number. A link is called after its ends, such as `Chicago-Denver`. The delay of a link is its
-    length by two thirds of the speed of light.
+    Nodes have their names of the collection, with `_` for characters that names of a scenario cannot contain and `_2`,
+    `_3` … behind repeated names; a node without a name is `node` and its number. A link is called after its ends, such as
+    `Chicago-Denver`. The delay of a link is its length by two thirds of the speed of light.
 
     Parameters
     ----------
@@ -61,7 +62,10 @@ def topohub(name: str, *, rate: str = "10 Gbit/s", **link: Any) -> Custom:
     graph = _read(name)
     places = _fitted([node["pos"] for node in graph["nodes"]])
     called = _called(graph["nodes"])
-    nodes = [{"name": called[node["id"]], "x": x, "y": y} for node, (x, y) in zip(graph["nodes"], places, strict=True)]
+    nodes = [
+        {"name": called[node["id"]], "x": x, "y": y}
+        for node, (x, y) in zip(graph["nodes"], places, strict=True)
+    ]
     links = []
     for edge in graph["edges"]:
         ends = [called[edge["source"]], called[edge["target"]]]
@@ -76,7 +80,10 @@ def graphml(name: str) -> str:
     Raises KeyError if there is no such topology, and ImportError if `topohub` is not installed.
     """
     graph = _read(name)
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+    ]
     for key, kind in (("label", "string"), ("Latitude", "double"), ("Longitude", "double")):
         lines.append(f'<key id="{key}" for="node" attr.name="{key}" attr.type="{kind}"/>')
     lines.append('<graph edgedefault="undirected">')
@@ -110,7 +117,7 @@ def _walk(folder: Traversable, inside: str) -> Iterator[str]:
 def _read(name: str) -> dict[str, Any]:
     """The graph of a name."""
     _data()
-    import topohub as package
+    import topohub as package  # type: ignore[import-untyped]
 
     try:
         graph: dict[str, Any] = package.get(name)

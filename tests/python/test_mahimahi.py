@@ -1,8 +1,9 @@
 """Links that follow a file of mahimahi, against the rule of its `mm-link`, packet by packet.
 
-The rule is written again here, as `LinkQueue` of mahimahi has it (`src/packet/link_queue.cc`: `rationalize` before every arrival, an
-opportunity for each line, packets in transit over several opportunities, wrap-around by the last line), event by event and without any of the
-product's code. Its input are the packets at the end of the link before, its output are those at the end of the traced link.
+The rule is written again here, as `LinkQueue` of mahimahi has it in `src/packet/link_queue.cc`: `rationalize` before every
+arrival, an opportunity for each line, packets in transit over several opportunities, wrap-around by the last line. It works
+event by event and without any of the product's code. Its input are the packets at the end of the link before, its output
+are those at the end of the traced link.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import deque
 from pathlib import Path
 
 import pytest
+
 import thalweg as tw
 from thalweg import _native
 
@@ -57,7 +59,7 @@ class LinkQueue:
 
 
 def oracle(schedule: list[int], arrivals: Packets, limit: int, end_ms: int, tun: int = 0) -> Packets:
-    """When packets leave, in ns. `tun` bytes are counted with each packet and opportunity, as mahimahi's TUN device has them."""
+    """When packets leave, in ns. `tun` bytes of a TUN device are counted with each packet and opportunity."""
     queue = LinkQueue(schedule, limit, 1500 + tun)
     for at_ns, size in arrivals:
         # mahimahi's clock has whole milliseconds
@@ -122,11 +124,19 @@ TRACES: dict[str, tuple[list[int], int]] = {
 }
 """Ten traces, each with a limit of the queue in packets. All but the models are passed many times in a run."""
 
-SOURCES = ((1500, "6 Mbit/s"), (40, "100 kbit/s"), (577, "900 kbit/s"), (1200, "1 Mbit/s"), (4000, "500 kbit/s"))
-"""Sizes of packets that arrive at random, and their rates: full and small packets, and one that needs three opportunities."""
+SOURCES = (
+    (1500, "6 Mbit/s"),
+    (40, "100 kbit/s"),
+    (577, "900 kbit/s"),
+    (1200, "1 Mbit/s"),
+    (4000, "500 kbit/s"),
+)
+"""Sizes and rates of packets that arrive at random: full and small ones, and one that needs three opportunities."""
 
 
-def run(folder: Path, schedule: list[int], limit: int, sources: tuple[tuple[int, str], ...]) -> tuple[Packets, Packets]:
+def run(
+    folder: Path, schedule: list[int], limit: int, sources: tuple[tuple[int, str], ...]
+) -> tuple[Packets, Packets]:
     """The packets that arrive at the traced link, and those that leave it."""
     (folder / "link.up").write_text("".join(f"{at}\n" for at in schedule))
     flows = "".join(
@@ -144,7 +154,7 @@ links = [
 ]
 {flows}""")
     out = folder / "out"
-    tw.load(folder / "scenario.toml").run(out=out, capture=("before", "traced"))
+    tw.load(folder / "scenario.toml").plan().run(out=out, capture=("before", "traced"))
     found = captured(out / "capture.pcapng")
     into = next(packets for name, packets in found.items() if "before" in name and packets)
     return into, next(packets for name, packets in found.items() if "traced" in name and packets)

@@ -337,7 +337,8 @@ fn core_loads(text: &str) -> Vec<u64> {
 
 fn many_flows(routing: &str, flows: u32) -> String {
     format!(
-        "duration = \"1010 ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n{CLOS}\n{routing}\n\
+        "duration = \"1100 ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n\
+         link = {{ rate = \"1 Gbit/s\", delay = \"10 us\", buffer = \"10000 packets\" }}\n{routing}\n\
          [[flows]]\nname = \"f\"\ncount = {flows}\nfrom = \"host1\"\nto = \"host16\"\n\
          source = {{ kind = \"constant\", rate = \"8 kbit/s\" }}\n"
     )

@@ -85,7 +85,7 @@ fn a_template_with_a_default_rate_takes_a_trace() {
 fn the_models_are_listed_with_their_rates() {
     let models = lab::traces::models();
     let models = models.as_array().expect("a list");
-    assert_eq!(models.len(), 12);
+    assert_eq!(models.len(), 13);
     for model in models {
         let [mean, low, high] =
             ["mean_bps", "low_bps", "high_bps"].map(|key| model[key].as_u64().expect(key));

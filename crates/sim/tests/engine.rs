@@ -4,7 +4,7 @@ use contract::{DropReason, LinkId, NodeId, PortId};
 use proptest::prelude::*;
 use sim::{
     Blueprint, Change, Churn, Control, DROP_EVENTS, EventRecord, FlowKind, Impair, Jitter, Limit, PortSpec,
-    RateTrace, Record, RouteSpec, Subject, Trace, World,
+    RateTrace, Record, RouteSpec, Subject, TokenBucket, Trace, World,
 };
 use stack::datagram::{self, Pattern, Spell};
 use units::{Bytes, Duration, Rate, Time};

@@ -470,7 +470,7 @@ words! {
         /// A tree. Nodes: `root`, `inner1`, `inner2` … level by level, `leaf1`, `leaf2` … at the bottom. Each link is named after
         /// its lower node.
         Tree = "tree",
-        /// A fat tree of switches with k ports each (Al-Fares, Loukissas and Vahdat, 2008). Nodes: `core1` …, pod by pod `agg1` … and
+        /// A fat tree of switches with k ports each (SIGCOMM 2008, doi 10.1145/1402958.1402967). Nodes: `core1` …, pod by pod `agg1` … and
         /// `edge1` … with k/2 of each per pod, and k/2 hosts `host1` … at each edge switch. Links: `core1-agg1`, `agg1-edge1` and so on;
         /// that of a host is named after it.
         FatTree = "fat_tree",

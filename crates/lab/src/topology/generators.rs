@@ -190,7 +190,7 @@ fn clos(topology: &At<Topology>, kind: Kind, links: [&Ports; 2], notes: &mut Not
     Some(leaf_spine(spines, leaves.value, hosts, links))
 }
 
-/// The fat tree of Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture" (SIGCOMM 2008), §3. Aggregation switch i of each
+/// The fat tree of "A Scalable, Commodity Data Center Network Architecture" (SIGCOMM 2008, doi 10.1145/1402958.1402967), §3. Aggregation switch i of each
 /// pod is joined with the core switches i·k/2 … i·k/2 + k/2 − 1. Forward directions lead down.
 fn fat_tree(k: u32, [link, edge]: [&Ports; 2]) -> Net {
     let half = k / 2;

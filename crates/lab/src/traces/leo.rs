@@ -4,7 +4,7 @@
 //! time t after it is nearest, and with the angle β between its ground track and the user, the central angle γ between user and satellite and
 //! their distance d are
 //!
-//! - cos γ = cos β · cos ωt, and d² = R² + (R + h)² − 2 R (R + h) cos γ (law of cosines).
+//! - cos γ = cos β · cos ωt, and d² = R² + (R + h)² − 2 R (R + h) cos γ (cosine formula).
 //!
 //! It is used above a minimum elevation ε, which is at cos(γ + ε) = R cos ε / (R + h). Every 15 s the user is handed over to another satellite,
 //! which is in view for these 15 s: β and t are uniform among those for which it is. A bit goes up to the satellite and down to a gateway near the
