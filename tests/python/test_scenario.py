@@ -105,6 +105,8 @@ TOPOLOGIES = (
     tw.Star,
     tw.Chain,
     tw.Tree,
+    tw.FatTree,
+    tw.LeafSpine,
     tw.Random,
     tw.GraphML,
 )
@@ -134,6 +136,8 @@ WIRE = tw.Link(rate="1 Mbit/s", delay="1 ms")
         (tw.Star(leaves=3, link=WIRE), "leaf1", "leaf3"),
         (tw.Chain(hops=3, link=WIRE), "node1", "node4"),
         (tw.Tree(arity=2, depth=2, link=WIRE), "leaf1", "leaf4"),
+        (tw.FatTree(k=4, link=WIRE), "host1", "host16"),
+        (tw.LeafSpine(spines=2, leaves=2, hosts=2, link=WIRE), "host1", "host4"),
         (tw.Random(nodes=8, degree=3, seed=5, link=WIRE), "n1", "n8"),
     ],
 )
