@@ -467,7 +467,7 @@ def test_trace_lists_the_models_and_writes_one_that_a_link_follows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     models = asked(capsys, "trace")["models"]
-    assert len(models) == 12
+    assert len(models) == 13
     assert call(["trace"]) == 0
     assert "lte_driving" in capsys.readouterr().out
     assert call(["trace", "dsl"]) == 0
