@@ -12,7 +12,7 @@ use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
     Congestion, CongestionControl, Crossing, Cx, Delivery, EcnFeedback, EcnUse, FaceId, Feedback, FibEntry,
-    Gap, Label, LinkAlgorithm, LinkCx, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable,
+    Gap, Label, LinkAlgorithm, LinkCx, Lost, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable,
     ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm,
     RouterCx, Scheme, SenderAlgorithm, Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx,
     Wants, ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm,

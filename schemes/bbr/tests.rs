@@ -23,6 +23,8 @@ impl Path {
             bytes: SEGMENT,
             total: Bytes::ZERO,
             total_when_sent: Bytes::ZERO,
+            in_flight_when_sent: SEGMENT * 200,
+            lost: Bytes::ZERO,
             rate: Some(Rate::from_mbps(10)),
             app_limited: false,
             rtt: Some(Duration::from_millis(100)),

@@ -17,9 +17,11 @@ mod paths;
 mod receive_rate;
 mod recent;
 mod red;
+mod rounds;
 mod split;
 mod standing;
 mod vegas_rtt;
+mod windowed_max;
 
 pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
@@ -36,9 +38,11 @@ pub use paths::shortest;
 pub use receive_rate::ReceiveRate;
 pub use recent::Recent;
 pub use red::{Red, RedRules};
+pub use rounds::Rounds;
 pub use split::{Split, SplitRules};
 pub use standing::{StandingQueue, StandingQueueRules};
 pub use vegas_rtt::VegasRtt;
+pub use windowed_max::WindowedMax;
 
 #[cfg(test)]
 #[allow(dead_code, reason = "house tests use the rest of it")]

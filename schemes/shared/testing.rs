@@ -113,6 +113,8 @@ impl Bench {
             bytes,
             total: bytes,
             total_when_sent: Bytes::ZERO,
+            in_flight_when_sent: bytes,
+            lost: Bytes::ZERO,
             rate: None,
             app_limited: false,
             rtt,

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use contract::{
     Ack, Address, Arrival, Backlog, Branch, Cause, Congestion, CongestionControl, Cx, Delivery, Destination,
-    Ecn, EndpointId, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, GroupMessage, Header, Label, Meter,
-    NodeCx, NodeId, NodeView, Outputs, Packet, ParamInfo, ParamKind, ParamList, ParamValue, PortId, PortView,
-    Random, ReceiverAlgorithm, ReceiverCx, Report, RouterAlgorithm, RouterCx, SenderAlgorithm, Sending, Sent,
-    Setup, StreamHeader, TcpHeader, TransitCx,
+    Ecn, EndpointId, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, GroupMessage, Header, Label, Lost,
+    Meter, NodeCx, NodeId, NodeView, Outputs, Packet, ParamInfo, ParamKind, ParamList, ParamValue, PortId,
+    PortView, Random, ReceiverAlgorithm, ReceiverCx, Report, RouterAlgorithm, RouterCx, SenderAlgorithm,
+    Sending, Sent, Setup, StreamHeader, TcpHeader, TransitCx,
 };
 use proptest::prelude::*;
 use schemes::{Build, Entry, catalogue};
@@ -169,6 +169,12 @@ enum Op {
         recovering: bool,
         rtt_us: Option<u32>,
     },
+    Lost {
+        share: u8,
+        app_limited: bool,
+        adjoins: bool,
+        selective: bool,
+    },
     Sent {
         app_limited: bool,
     },
@@ -191,6 +197,9 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(segments, waits, kbps, app_limited, recovering, rtt_us)| Op::Delivery {
                 segments, waits, kbps, app_limited, recovering, rtt_us
             }),
+        1 => (any::<u8>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(share, app_limited, adjoins, selective)| Op::Lost {
+            share, app_limited, adjoins, selective
+        }),
         1 => any::<bool>().prop_map(|app_limited| Op::Sent { app_limited }),
         1 => Just(Op::Timer),
         1 => Just(Op::Spurious),
@@ -243,13 +252,27 @@ fn walk(algorithm: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u6
                 };
                 algorithm.on_congestion(&event, &mut world.cx());
             }
-            Op::Delivery { .. } if !algorithm.samples_delivery() => {}
+            Op::Delivery { .. } | Op::Lost { .. } if !algorithm.samples_delivery() => {}
+            Op::Lost { share, app_limited, adjoins, selective } => {
+                let lost = Lost {
+                    bytes: SEGMENT,
+                    in_flight_when_sent: Bytes::new(in_flight.as_u64() / 256 * u64::from(share)) + SEGMENT,
+                    lost: SEGMENT * u64::from(share / 8 + 1),
+                    total,
+                    app_limited,
+                    adjoins,
+                    selective,
+                };
+                algorithm.on_lost(&lost, &mut world.cx());
+            }
             Op::Delivery { segments, waits, kbps, app_limited, recovering, rtt_us } => {
                 total += SEGMENT * u64::from(segments);
                 let delivery = Delivery {
                     bytes: SEGMENT * u64::from(segments),
                     total,
                     total_when_sent: total.saturating_sub(SEGMENT * u64::from(waits)),
+                    in_flight_when_sent: Bytes::new(in_flight.as_u64() / 256 * u64::from(waits)) + SEGMENT,
+                    lost: SEGMENT * u64::from(waits / 32),
                     rate: kbps.map(|kbps| Rate::from_kbps(u64::from(kbps))),
                     app_limited,
                     rtt: rtt_us.map(|micros| Duration::from_micros(u64::from(micros))),

@@ -27,6 +27,10 @@ pub trait CongestionControl {
     /// if [`CongestionControl::samples_delivery`] is true.
     fn on_delivery(&mut self, _delivery: &Delivery, _cx: &mut Cx<'_>) {}
 
+    /// A packet was declared lost, also after a timeout. Called after the `on_congestion` that reports it, and only if
+    /// [`CongestionControl::samples_delivery`] is true. QUIC stacks that report several lost packets as one event cause one call.
+    fn on_lost(&mut self, _lost: &Lost, _cx: &mut Cx<'_>) {}
+
     /// A packet was sent.
     fn on_sent(&mut self, _sent: &Sent, _cx: &mut Cx<'_>) {}
 
@@ -212,6 +216,10 @@ pub struct Delivery {
     pub total: Bytes,
     /// Payload delivered before the newest of these packets was sent.
     pub total_when_sent: Bytes,
+    /// Payload in flight when the newest of these packets was sent, including it.
+    pub in_flight_when_sent: Bytes,
+    /// Payload declared lost since the newest of these packets was sent.
+    pub lost: Bytes,
     /// Payload delivered per time, from then to now; `None` if that time is shorter than the minimum round-trip time.
     pub rate: Option<Rate>,
     /// The sender was application-limited when the newest of these packets was sent, so that `rate` is a lower bound.
@@ -227,6 +235,25 @@ pub struct Delivery {
     pub in_flight: Bytes,
     /// The transport is in loss recovery, also after a timeout.
     pub recovering: bool,
+}
+
+/// A lost packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Its payload.
+    pub bytes: Bytes,
+    /// Payload in flight when it was sent, including it.
+    pub in_flight_when_sent: Bytes,
+    /// Payload declared lost since it was sent, including it.
+    pub lost: Bytes,
+    /// Payload delivered in this connection so far.
+    pub total: Bytes,
+    /// The sender was application-limited when it was sent.
+    pub app_limited: bool,
+    /// It follows the packet of the last such call without a gap in the sequence. Always false over QUIC.
+    pub adjoins: bool,
+    /// The transport has selective acknowledgements, so that it detects several losses per round trip.
+    pub selective: bool,
 }
 
 /// Input of a congestion event.

@@ -279,7 +279,8 @@ impl<C: CongestionControl> Controller<C> {
         self.check_silence(now);
         self.check_timer(now);
         if let Some(sampler) = &mut self.sampler {
-            sampler.on_sent(self.in_flight == 0, now);
+            let in_flight = scale(self.in_flight + bytes, self.segment, self.mtu);
+            sampler.on_sent(self.in_flight == 0, in_flight, now);
         }
         let mut left = bytes;
         while left > 0 {
@@ -353,6 +354,12 @@ impl<C: CongestionControl> Controller<C> {
             first,
         };
         self.scheme.on_congestion(&event, &mut self.driven.cx(now));
+        if lost_bytes > 0
+            && let Some(sampler) = &mut self.sampler
+            && let Some(lost) = sampler.lose(event.bytes.as_u64(), sent)
+        {
+            self.scheme.on_lost(&lost, &mut self.driven.cx(now));
+        }
         self.in_flight = self.in_flight.saturating_sub(lost_bytes);
         self.read_allowance();
     }

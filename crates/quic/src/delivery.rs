@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use contract::Delivery;
+use contract::{Delivery, Lost};
 use units::{Bytes, Duration, Rate, Time};
 
 /// The sampler of one path.
@@ -20,6 +20,8 @@ pub(crate) struct Sampler {
     first_sent_at: Time,
     /// C.app_limited.
     limited_until: Option<u64>,
+    /// C.lost.
+    lost: u64,
 }
 
 /// State at a departure [DRE00 §3.1.2].
@@ -30,6 +32,9 @@ struct Departure {
     delivered_at: Time,
     first_sent_at: Time,
     app_limited: bool,
+    /// In flight after it.
+    in_flight: u64,
+    lost: u64,
 }
 
 /// An ACK frame.
@@ -49,20 +54,43 @@ pub(crate) struct Frame {
 }
 
 impl Sampler {
-    /// Packets leave; `idle` if nothing was in flight [DRE00 §3.2].
-    pub(crate) fn on_sent(&mut self, idle: bool, now: Time) {
+    /// Packets leave, which makes `in_flight` bytes in flight; `idle` if nothing was in flight [DRE00 §3.2].
+    pub(crate) fn on_sent(&mut self, idle: bool, in_flight: u64, now: Time) {
         if idle {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        if self.departures.back().is_none_or(|last| last.sent_at < now) {
-            self.departures.push_back(Departure {
+        match self.departures.back_mut() {
+            Some(last) if last.sent_at >= now => last.in_flight = in_flight,
+            _ => self.departures.push_back(Departure {
                 sent_at: now,
                 delivered: self.delivered,
                 delivered_at: self.delivered_at,
                 first_sent_at: self.first_sent_at,
                 app_limited: self.limited_until.is_some(),
-            });
+                in_flight,
+                lost: self.lost,
+            }),
         }
+    }
+
+    fn departure(&self, sent_at: Time) -> Option<Departure> {
+        let at = self.departures.partition_point(|departure| departure.sent_at < sent_at);
+        self.departures.get(at).copied().filter(|departure| departure.sent_at == sent_at)
+    }
+
+    /// `bytes` are declared lost, the newest of which left at `sent_at`; `None` if that is not known.
+    pub(crate) fn lose(&mut self, bytes: u64, sent_at: Time) -> Option<Lost> {
+        self.lost += bytes;
+        let newest = self.departure(sent_at)?;
+        Some(Lost {
+            bytes: Bytes::new(bytes),
+            in_flight_when_sent: Bytes::new(newest.in_flight),
+            lost: Bytes::new(self.lost - newest.lost),
+            total: Bytes::new(self.delivered),
+            app_limited: newest.app_limited,
+            adjoins: false,
+            selective: true,
+        })
     }
 
     /// The sample of an ACK frame; `None` if its newest packet is not known [DRE00 §3.3].
@@ -76,8 +104,7 @@ impl Sampler {
         if frame.app_limited {
             self.limited_until = Some(self.delivered + frame.in_flight);
         }
-        let at = self.departures.partition_point(|departure| departure.sent_at < frame.sent_at);
-        let newest = *self.departures.get(at).filter(|departure| departure.sent_at == frame.sent_at)?;
+        let newest = self.departure(frame.sent_at)?;
         self.forget(newest.sent_at, now);
         self.first_sent_at = newest.sent_at;
         let sending = newest.sent_at.saturating_since(newest.first_sent_at);
@@ -88,6 +115,8 @@ impl Sampler {
             bytes: Bytes::new(frame.bytes),
             total: Bytes::new(self.delivered),
             total_when_sent: Bytes::new(newest.delivered),
+            in_flight_when_sent: Bytes::new(newest.in_flight),
+            lost: Bytes::new(self.lost - newest.lost),
             // delivery_rate = delivered/interval
             rate: valid.then(|| rate_of(self.delivered - newest.delivered, interval)),
             app_limited: newest.app_limited,
@@ -130,8 +159,8 @@ mod tests {
     #[test]
     fn a_rate_is_what_was_delivered_since_the_packet_left() {
         let mut sampler = Sampler::default();
-        sampler.on_sent(true, at(0));
-        sampler.on_sent(false, at(10));
+        sampler.on_sent(true, 1000, at(0));
+        sampler.on_sent(false, 1000, at(10));
         // 1000 bytes in max(0, 50) ms
         let first = sampler.on_frame(&frame(1000, at(0), false), at(50)).expect("it is known");
         assert_eq!((first.rate, first.total.as_u64()), (Some(Rate::from_bps(160_000)), 1000));
@@ -144,14 +173,14 @@ mod tests {
     #[test]
     fn samples_of_a_sender_without_data_are_marked() {
         let mut sampler = Sampler::default();
-        sampler.on_sent(true, at(0));
+        sampler.on_sent(true, 1000, at(0));
         let first = sampler.on_frame(&frame(1000, at(0), true), at(50)).expect("it is known");
         assert!(!first.app_limited);
-        sampler.on_sent(true, at(60));
+        sampler.on_sent(true, 1000, at(60));
         let second = sampler.on_frame(&frame(1000, at(60), false), at(110)).expect("it is known");
         assert!(second.app_limited);
         // more was delivered than when the data ended
-        sampler.on_sent(true, at(120));
+        sampler.on_sent(true, 1000, at(120));
         let third = sampler.on_frame(&frame(1000, at(120), false), at(170)).expect("it is known");
         assert!(!third.app_limited);
     }
@@ -161,7 +190,7 @@ mod tests {
         let mut sampler = Sampler::default();
         assert!(sampler.on_frame(&frame(1000, at(5), false), at(50)).is_none());
         for millis in (100..400).step_by(10) {
-            sampler.on_sent(false, at(millis));
+            sampler.on_sent(false, 1000, at(millis));
         }
         sampler.on_frame(&frame(1000, at(390), false), at(440)).expect("it is known");
         // 390 − 2·50

@@ -7,8 +7,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{
-    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Label, SenderAlgorithm,
-    Sending, Sent, SourceWindows,
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Feedback, Label, Lost,
+    SenderAlgorithm, Sending, Sent, SourceWindows,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -242,6 +242,11 @@ impl<C: CongestionControl> CongestionControl for Logged<C> {
     fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
         self.controller.on_delivery(delivery, cx);
         self.after(cx.now(), Metrics { in_flight: Some(delivery.in_flight), ..Metrics::default() });
+    }
+
+    fn on_lost(&mut self, lost: &Lost, cx: &mut Cx<'_>) {
+        self.controller.on_lost(lost, cx);
+        self.after(cx.now(), Metrics::default());
     }
 
     fn on_sent(&mut self, sent: &Sent, cx: &mut Cx<'_>) {

@@ -2,7 +2,7 @@
 
 mod net;
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Sent};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Lost, Sent};
 use net::{Bottleneck, Fate, Fixed, Net, SEGMENT, ms, plain};
 use stack::tcp::{Config, Demand};
 use units::{Bytes, Duration, Rate, Time};
@@ -14,6 +14,7 @@ struct Asking {
     told: Vec<(Time, Delivery)>,
     sent: Vec<Sent>,
     losses: usize,
+    lost: Vec<Lost>,
 }
 
 impl Asking {
@@ -22,7 +23,7 @@ impl Asking {
     }
 
     fn allowed(allowance: Allowance) -> Self {
-        Self { allowance, told: Vec::new(), sent: Vec::new(), losses: 0 }
+        Self { allowance, told: Vec::new(), sent: Vec::new(), losses: 0, lost: Vec::new() }
     }
 }
 
@@ -39,6 +40,9 @@ impl CongestionControl for Asking {
     }
     fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
         self.told.push((cx.now(), *delivery));
+    }
+    fn on_lost(&mut self, lost: &Lost, _cx: &mut Cx<'_>) {
+        self.lost.push(*lost);
     }
     fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
         self.sent.push(*sent);
@@ -174,6 +178,67 @@ fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
         controller.told.iter().map(|(_, delivery)| delivery.bytes.as_u64() / SEGMENT).collect();
     assert_eq!(bytes, [1, 1, 1, 1, 1, 1]);
     assert_eq!(controller.told[5].1.total, Bytes::new(6 * SEGMENT));
+}
+
+/// RFC 6675 §4: segments 5 and 6 are lost when 7, 8 and 10 have arrived, and 9 when 10, 11 and 12 have. Each is reported once, with the data in flight
+/// when it was sent: k + 1 segments for the k-th of the first burst.
+#[test]
+fn each_lost_packet_is_reported_once_with_what_was_in_flight_when_it_was_sent() {
+    let mut net = Net::one(&sacked(), Asking::window(20));
+    net.script =
+        Box::new(
+            |sent| {
+                if [5, 6, 9].contains(&sent.segment) && sent.nth == 0 { Fate::Drop } else { Fate::Pass }
+            },
+        );
+    net.run_ms(500);
+    let controller = net.flows[0].sender.controller();
+    let k = |bytes: Bytes| bytes.as_u64() / SEGMENT;
+    let told: Vec<_> = controller
+        .lost
+        .iter()
+        .map(|lost| {
+            (
+                k(lost.bytes),
+                k(lost.in_flight_when_sent),
+                k(lost.lost),
+                k(lost.total),
+                lost.adjoins,
+                lost.selective,
+            )
+        })
+        .collect();
+    assert_eq!(told, [(1, 6, 1, 8, false, true), (1, 7, 2, 8, true, true), (1, 10, 3, 10, false, true)]);
+    // of the segments of the first burst: nothing was lost before 10 arrived, and all three when 12 did
+    let since: Vec<u64> = controller.told.iter().map(|(_, delivery)| k(delivery.lost)).collect();
+    assert_eq!(since[..10], [0, 0, 0, 0, 0, 0, 0, 2, 2, 3]);
+    let sent: Vec<u64> =
+        controller.told.iter().map(|(_, delivery)| k(delivery.in_flight_when_sent)).collect();
+    assert_eq!(sent[..10], [1, 2, 3, 4, 5, 8, 9, 11, 12, 13]);
+}
+
+/// RFC 6582: without selective acknowledgements, each is found when those before it are repaired. After a timeout, all that are in flight count as lost.
+#[test]
+fn without_selective_acknowledgements_lost_packets_are_reported_one_by_one() {
+    let mut net = Net::one(&plain(), Asking::window(20));
+    net.script =
+        Box::new(
+            |sent| {
+                if [5, 6].contains(&sent.segment) && sent.nth == 0 { Fate::Drop } else { Fate::Pass }
+            },
+        );
+    net.run_ms(500);
+    let lost = &net.flows[0].sender.controller().lost;
+    let told: Vec<_> = lost.iter().map(|lost| (lost.adjoins, lost.selective)).collect();
+    assert_eq!(told, [(false, false), (true, false)]);
+    let mut net = Net::one(&sacked(), Asking::window(4));
+    net.script = Box::new(|sent| if sent.nth == 0 { Fate::Drop } else { Fate::Pass });
+    net.run_ms(2000);
+    let lost = &net.flows[0].sender.controller().lost;
+    assert_eq!(
+        lost.iter().take(4).map(|lost| lost.in_flight_when_sent).collect::<Vec<_>>(),
+        [1, 2, 3, 4].map(|k| Bytes::new(k * SEGMENT))
+    );
 }
 
 /// A controller that does not ask for samples gets none, and sends the same.

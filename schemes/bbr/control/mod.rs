@@ -228,16 +228,16 @@ impl Bbr {
     /// BBRHandleProbeRTT [BBR00 §4.3.5].
     fn handle_probe_rtt(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
         let (now, in_flight) = (cx.now(), delivery.in_flight.as_u64());
-        self.model.ignore(in_flight);
+        self.model.rounds.ignore(in_flight);
         let Some(done_at) = self.probe_done_at else {
             if in_flight as f64 <= self.min_window() {
                 self.probe_done_at = Some(now + self.params.probe_rtt);
                 self.probe_round_done = false;
-                self.model.begin_round();
+                self.model.rounds.begin();
             }
             return;
         };
-        self.probe_round_done |= self.model.round_start;
+        self.probe_round_done |= self.model.rounds.started();
         if self.probe_round_done && now > done_at {
             self.model.refresh_rtprop(now);
             self.restore_window();
@@ -271,8 +271,8 @@ impl Bbr {
             // at least one segment for the retransmission
             self.window = in_flight + delivered.max(self.segment);
             self.conserving = true;
-            self.model.begin_round();
-        } else if self.model.round_start {
+            self.model.rounds.begin();
+        } else if self.model.rounds.started() {
             self.conserving = false;
         }
         if self.recovering && !delivery.recovering {

@@ -1,29 +1,21 @@
 //! BBR's model of the path: the bottleneck bandwidth and the round-trip time without a queue [BBR00 §4.1].
 
-use std::collections::VecDeque;
-
 use contract::Delivery;
 use units::{Duration, Time};
 
 use super::super::Params;
 use super::Refresh;
+use crate::shared::{Rounds, WindowedMax};
 
 /// The model, and the count of rounds.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
-    /// Candidates for the windowed maximum: round and rate in bit/s of payload, in decreasing order of rate.
-    rates: VecDeque<(u64, f64)>,
-    rounds: u64,
-    /// Rounds so far [BBR00 §4.1.1.3].
-    pub(super) round: u64,
-    /// Whether the present acknowledgement starts a round.
-    pub(super) round_start: bool,
-    /// The round ends with a packet that was sent when at least this was delivered.
-    next_round: u64,
-    /// Payload delivered so far.
-    pub(super) delivered: u64,
-    /// Samples of packets sent between these counts of delivered payload are ignored [BBR00 §4.3.5].
-    ignored: Option<(u64, u64)>,
+    /// Delivery rates in bit/s of payload, by round.
+    rates: WindowedMax,
+    /// Rounds whose rates count, besides the present one.
+    window: u64,
+    /// Rounds [BBR00 §4.1.1.3], and samples that are ignored [BBR00 §4.3.5].
+    pub(super) rounds: Rounds,
     /// Minimum round-trip time; `None` before the first.
     pub(super) rtprop: Option<Duration>,
     rtprop_at: Time,
@@ -42,13 +34,9 @@ pub(super) struct Model {
 impl Model {
     pub(super) fn new(params: &Params) -> Self {
         Self {
-            rates: VecDeque::with_capacity(params.btlbw_rounds as usize + 2),
-            rounds: u64::from(params.btlbw_rounds),
-            round: 0,
-            round_start: false,
-            next_round: 0,
-            delivered: 0,
-            ignored: None,
+            rates: WindowedMax::new(params.btlbw_rounds + 1),
+            window: u64::from(params.btlbw_rounds),
+            rounds: Rounds::default(),
             rtprop: None,
             rtprop_at: Time::ZERO,
             rtprop_window: params.rtprop_window,
@@ -64,62 +52,26 @@ impl Model {
 
     /// BtlBw in bit/s of payload; zero before the first sample.
     pub(super) fn btlbw(&self) -> f64 {
-        self.rates.front().map_or(0.0, |(_, rate)| *rate)
-    }
-
-    /// A new round begins now.
-    pub(super) fn begin_round(&mut self) {
-        self.next_round = self.delivered;
-    }
-
-    /// Ignores samples of data that are in flight now or were sent before.
-    pub(super) fn ignore(&mut self, in_flight: u64) {
-        let from =
-            self.ignored.map_or(
-                self.delivered,
-                |(from, until)| {
-                    if until >= self.delivered { from } else { self.delivered }
-                },
-            );
-        self.ignored = Some((from, self.delivered + in_flight));
+        self.rates.max()
     }
 
     /// BBRUpdateBtlBw [BBR00 §4.1.1]. Returns whether the sample was app-limited.
     pub(super) fn update_rate(&mut self, delivery: &Delivery) -> bool {
-        // BBRUpdateRound: packet.delivered ≥ BBR.next_round_delivered                      [BBR00 §4.1.1.3]
-        self.delivered = delivery.total.as_u64();
-        let when_sent = delivery.total_when_sent.as_u64();
-        self.round_start = when_sent >= self.next_round;
-        if self.round_start {
-            self.begin_round();
-            self.round += 1;
-        }
-        let ignored = self.ignored.is_some_and(|(from, until)| (from..=until).contains(&when_sent));
-        let app_limited = delivery.app_limited || ignored;
+        let app_limited = self.rounds.update(delivery);
         if let Some(rate) = delivery.rate {
             let rate = rate.as_bps_f64();
             // rs.delivery_rate ≥ BBR.BtlBw or not rs.is_app_limited                        [BBR00 §4.1.1.5]
             if rate >= self.btlbw() || !app_limited {
-                self.take_rate(rate);
+                // the windowed maximum, by rounds                                          [BBR00 §4.1.1.2]
+                self.rates.update(rate, self.rounds.count(), self.window + 1);
             }
         }
         app_limited
     }
 
-    /// The windowed maximum, by rounds [BBR00 §4.1.1.2].
-    fn take_rate(&mut self, rate: f64) {
-        while self.rates.back().is_some_and(|(_, smaller)| *smaller <= rate) {
-            self.rates.pop_back();
-        }
-        self.rates.push_back((self.round, rate));
-        while self.rates.front().is_some_and(|(round, _)| self.round - round > self.rounds) {
-            self.rates.pop_front();
-        }
-    }
-
     /// BBRCheckFullPipe [BBR00 §4.3.2.2].
     pub(super) fn check_full_pipe(&mut self, app_limited: bool) {
-        if self.filled || !self.round_start || app_limited {
+        if self.filled || !self.rounds.started() || app_limited {
             return;
         }
         // still growing

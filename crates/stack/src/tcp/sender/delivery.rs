@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use contract::{Ack, Delivery};
+use contract::{Ack, Delivery, Lost};
 use units::{Bytes, Duration, Rate, Time};
 
 /// The rate sampler of one connection.
@@ -27,6 +27,10 @@ pub(super) struct Sampler {
     newest: Option<Record>,
     /// Payload that the present acknowledgement delivers.
     news: u64,
+    /// Payload declared lost so far.
+    lost: u64,
+    /// One past the last byte declared lost.
+    lost_end: u64,
 }
 
 /// The record of a transmitted segment [DRE §3.1.2].
@@ -42,6 +46,12 @@ struct Record {
     again: bool,
     /// Selectively acknowledged.
     arrived: bool,
+    /// In flight after its transmission.
+    in_flight: u64,
+    /// Declared lost before its transmission.
+    lost_before: u64,
+    /// Declared lost since its transmission.
+    lost: bool,
 }
 
 /// The state of the connection at an acknowledgement.
@@ -64,6 +74,8 @@ impl Sampler {
             in_flight: 0,
             newest: None,
             news: 0,
+            lost: 0,
+            lost_end: u64::MAX,
         }
     }
 
@@ -83,6 +95,9 @@ impl Sampler {
             app_limited: self.limited_until.is_some(),
             again: false,
             arrived: false,
+            in_flight,
+            lost_before: self.lost,
+            lost: false,
         };
         let known = self.out.back().map_or(start, |last| last.end);
         if start < known {
@@ -137,6 +152,38 @@ impl Sampler {
         }
     }
 
+    /// Declares the present transmissions of `[start, end)` lost. Calls `with` for each that was not yet declared lost, in sequence order; `selective`
+    /// tells whether the connection has selective acknowledgements.
+    pub(super) fn lose(&mut self, start: u64, end: u64, selective: bool, mut with: impl FnMut(&Lost)) {
+        let first = self.out.partition_point(|old| old.start < start);
+        for record in self.out.range_mut(first..).take_while(|old| old.end <= end) {
+            if record.arrived || record.lost {
+                continue;
+            }
+            record.lost = true;
+            let bytes = record.end - record.start;
+            self.lost += bytes;
+            let lost = Lost {
+                bytes: Bytes::new(bytes),
+                in_flight_when_sent: Bytes::new(record.in_flight),
+                lost: Bytes::new(self.lost - record.lost_before),
+                total: Bytes::new(self.delivered),
+                app_limited: record.app_limited,
+                adjoins: record.start == self.lost_end,
+                selective,
+            };
+            self.lost_end = record.end;
+            with(&lost);
+        }
+    }
+
+    /// Nothing was lost: the segments in flight are late.
+    pub(super) fn lose_nothing(&mut self) {
+        for record in &mut self.out {
+            record.lost = false;
+        }
+    }
+
     /// Marks the sender as app-limited with `in_flight` bytes in flight: samples until their delivery do not show the capacity of the path
     /// [DRE §3.4].
     pub(super) fn limit(&mut self, in_flight: u64) {
@@ -165,6 +212,8 @@ impl Sampler {
             bytes: Bytes::new(std::mem::take(&mut self.news)),
             total: Bytes::new(self.delivered),
             total_when_sent: Bytes::new(newest.delivered),
+            in_flight_when_sent: Bytes::new(newest.in_flight),
+            lost: Bytes::new(self.lost - newest.lost_before),
             // delivery_rate = delivered/interval
             rate: valid.then(|| rate_of(self.delivered - newest.delivered, interval)),
             app_limited: newest.app_limited,

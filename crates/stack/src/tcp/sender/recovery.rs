@@ -166,6 +166,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Retransmits the oldest segment.
     fn resend_first(&mut self, cx: &mut Cx<'_>) {
         let len = self.segment().min(self.seq.high - self.seq.una);
+        self.tell_first_lost(len, cx);
         self.emit(self.seq.una, len, true, cx);
     }
 
@@ -293,7 +294,9 @@ impl<C: CongestionControl> Sender<C> {
         self.recovery.episode_end = self.seq.high;
         if self.board.is_some() {
             self.lose_everything();
+            self.tell_losses(cx);
         } else {
+            self.tell_first_lost(self.seq.high - self.seq.una, cx);
             self.seq.next = self.seq.una;
         }
         self.timer.start(cx.now());

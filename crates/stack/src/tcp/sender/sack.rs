@@ -103,6 +103,7 @@ impl<C: CongestionControl> Sender<C> {
         if lost > 0 {
             let in_flight = board.pipe(self.seq.high);
             self.report_lost(lost, in_flight, cx);
+            self.tell_losses(cx);
         }
     }
 
@@ -134,6 +135,7 @@ impl<C: CongestionControl> Sender<C> {
         if let Some((seq, len)) = board.first_hole(self.seq.high, segment) {
             board.lose_below(seq + len);
             board.rescue_end = seq + len;
+            self.tell_losses(cx);
             match &mut self.prr {
                 Some(prr) if marked => prr.resend(len),
                 Some(prr) => prr.force(len),
@@ -143,6 +145,7 @@ impl<C: CongestionControl> Sender<C> {
         } else {
             // the next acknowledgement may answer a retransmission of the last recovery
             self.recovery.doubt_since = Time::NEVER;
+            self.tell_losses(cx);
         }
         self.timer.start(cx.now());
     }
@@ -170,6 +173,9 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(rack) = &mut self.rack {
             rack.start_over();
             rack.on_reordering();
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.lose_nothing();
         }
     }
 
@@ -262,6 +268,9 @@ impl<C: CongestionControl> Sender<C> {
             self.enter_repair(cx);
         } else {
             self.report_lost(losses.bytes, in_flight, cx);
+            if losses.bytes > 0 {
+                self.tell_losses(cx);
+            }
         }
         if let Some(rack) = &mut self.rack {
             rack.look(losses.look_at, &mut self.timer);
@@ -326,6 +335,26 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     // ---- delivery rate
+
+    /// Passes the packets that the scoreboard has declared lost since the last call to the controller, if it requests delivery rates. Called before
+    /// any of them is retransmitted.
+    #[cold]
+    pub(super) fn tell_losses(&mut self, cx: &mut Cx<'_>) {
+        let (Some(sampler), Some(board)) = (&mut self.sampler, &self.board) else { return };
+        let controller = &mut self.controller;
+        board.each_lost(|start, end| sampler.lose(start, end, true, |lost| controller.on_lost(lost, cx)));
+        self.read_allowance();
+    }
+
+    /// The same of the oldest `len` bytes, without a scoreboard.
+    #[cold]
+    pub(super) fn tell_first_lost(&mut self, len: u64, cx: &mut Cx<'_>) {
+        let Some(sampler) = &mut self.sampler else { return };
+        let controller = &mut self.controller;
+        let una = self.seq.una;
+        sampler.lose(una, una + len, false, |lost| controller.on_lost(lost, cx));
+        self.read_allowance();
+    }
 
     /// Passes the delivery-rate sample of the present acknowledgement to the controller.
     #[cold]

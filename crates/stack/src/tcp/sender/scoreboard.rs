@@ -75,6 +75,14 @@ impl Scoreboard {
         end - start
     }
 
+    /// Calls `with` for each range that is lost and was not retransmitted since; bytes within it may have arrived.
+    pub(super) fn each_lost(&self, mut with: impl FnMut(u64, u64)) {
+        if self.resent_end < self.lost_end {
+            with(self.resent_end, self.lost_end);
+        }
+        self.lost_again.iter().for_each(|&(start, end)| with(start, end));
+    }
+
     /// Removes from `lost_again` what has arrived after all.
     fn forget_arrived(&mut self) {
         let (una, sacked) = (self.una, &self.sacked);
