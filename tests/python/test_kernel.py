@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from thalweg import Scenario
 from thalweg_papers import _runner
 from thalweg_papers._base import Samples, Scale
-from thalweg_papers.kernel import STUDY, experiments, figures, guest, scenarios
+from thalweg_papers.kernel import STUDY, experiments, figures, guest, links, scenarios
 from thalweg_papers.kernel.keys import Key
 
 
@@ -138,3 +140,16 @@ def test_the_study_has_both_worlds():
     assert set(STUDY.experiments()) == set(Key)
     assert [spec.id for spec in STUDY.figure_specs()] == ["summary", "cells"]
     assert _runner.code_of(experiments.simulated)
+
+
+@pytest.mark.parametrize("cell", links.CELLS, ids=[cell.name for cell in links.CELLS])
+def test_a_link_does_what_the_kernel_was_measured_to_do(cell: links.Cell) -> None:
+    for seed, theirs in zip(links.SEEDS, links.recorded()[cell.name], strict=False):
+        assert links.differences(cell, links.simulated(cell, seed), theirs) == []
+
+
+def test_another_link_is_told_apart_from_that_of_the_kernel() -> None:
+    cell = next(cell for cell in links.CELLS if cell.name == "police")
+    wider = replace(cell, link={"policer": {"rate": "3.9 Mbit/s", "burst": "15100 B"}})
+    (theirs,) = links.recorded()[cell.name]
+    assert links.differences(cell, links.simulated(wider, 1), theirs) != []

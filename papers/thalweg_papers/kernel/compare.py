@@ -23,7 +23,12 @@ from thalweg.jobs import run as run_jobs
 from .._base import Sample, Scale
 from . import experiments, figures, scenarios
 
-SHOWN = (("goodput_bps", 1e-6, "Mbit/s"), ("queueing_s", 1e3, "ms"), ("drops", 1.0, "drops"), ("marks", 1.0, "marks"))
+SHOWN = (
+    ("goodput_bps", 1e-6, "Mbit/s"),
+    ("queueing_s", 1e3, "ms"),
+    ("drops", 1.0, "drops"),
+    ("marks", 1.0, "marks"),
+)
 
 
 def chosen(words: Sequence[str]) -> list[str]:
@@ -83,8 +88,12 @@ def compare(simulated: dict[str, list[Sample]], seeds: int, everything: bool) ->
 
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="keep the cells that have all the words")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="WORD", help="keep the cells that have all the words"
+    )
     parser.add_argument("--seeds", type=int, default=scenarios.SEEDS, help="seeds of each cell")
     parser.add_argument("--all", action="store_true", help="print the cells that agree as well")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")

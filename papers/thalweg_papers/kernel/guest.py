@@ -139,8 +139,8 @@ def _run(argv: Sequence[str], environment: dict[str, str] | None = None, folder:
         raise GuestError(f"`{' '.join(argv)}` failed; its messages are above")
 
 
-def run(cell: dict[str, Any], seed: int = 1) -> dict[str, Any]:
-    """Boots the guest, runs a cell in it, and returns what `inside.run` returns.
+def run(cell: dict[str, Any], seed: int = 1, program: str = "inside.py") -> dict[str, Any]:
+    """Boots the guest, runs a cell in it by a program of this folder, and returns what its `run` returns.
 
     The seed is that of the kernel's random numbers.
     """
@@ -149,15 +149,16 @@ def run(cell: dict[str, Any], seed: int = 1) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="thalweg-guest-") as name:
         folder = Path(name)
         (folder / "cell.json").write_text(json.dumps(cell), encoding="utf-8")
-        # the program is copied, so that the guest needs no more of this package than one file
-        shutil.copyfile(HERE / "inside.py", folder / "inside.py")
+        # the program is copied with the file that it imports, so that the guest needs no more of this package
+        for name in {"inside.py", program}:
+            shutil.copyfile(HERE / name, folder / name)
         init = folder / "init"
         init.write_text(
             "#!/bin/sh\n"
             "export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root PYTHONHASHSEED=0 LC_ALL=C.UTF-8\n"
             "mount -t proc none /proc; mount -t sysfs none /sys; mount -t tmpfs none /run\n"
             "ip link set lo up\n"
-            f"exec {PYTHON} -I -S -B {folder}/inside.py {folder}/cell.json {folder}/result.json\n",
+            f"exec {PYTHON} -I -S -B {folder}/{program} {folder}/cell.json {folder}/result.json\n",
             encoding="utf-8",
         )
         init.chmod(0o755)

@@ -279,7 +279,7 @@ def run(cell):
     }
 
 
-def main():
+def main(run=run):
     """Runs the cell of the arguments and turns the guest off."""
     cell, result = map(Path, sys.argv[1:])
     try:
