@@ -363,6 +363,7 @@ if TYPE_CHECKING:
         stream: Mapping[str, Any] | None
         player: Mapping[str, Any] | None
         arrivals: Mapping[str, Any] | None
+        app: Mapping[str, Any] | None
 
     class EncoderKeys(TypedDict, total=False):
         """Keys of `Encoder`."""
@@ -492,9 +493,51 @@ if TYPE_CHECKING:
     class ArrivalsKeys(TypedDict, total=False):
         """Keys of `Arrivals`."""
 
+        load: str | None
         count: int | None
         size: Required[str]
         size_shape: float | None
+        size_variation: float | None
+        sizes: str | Iterable[Iterable[float]] | None
+        duration: str | None
+        file: str | None
+
+    class AppKeys(TypedDict, total=False):
+        """Keys of `App`."""
+
+        name: str | None
+        kind: str | None
+        count: int | None
+        size: str | None
+        size_shape: float | None
+        size_variation: float | None
+        sizes: str | Iterable[Iterable[float]] | None
+        think: str | None
+        think_shape: float | None
+        think_fixed: bool | None
+        request: str | None
+        connections: int | None
+        multiplex: bool | None
+        objects: Iterable[Mapping[str, Any]] | None
+        file: str | None
+        weight: str | None
+        number: int | None
+        page_seed: int | None
+        rates: Iterable[str] | None
+        segment: str | None
+        variation: float | None
+        abr: str | None
+        start_rate: str | None
+        buffer: str | None
+        buffer_at_top: str | None
+        startup: str | None
+
+    class ObjectKeys(TypedDict, total=False):
+        """Keys of `Object`."""
+
+        size: str | None
+        after: Iterable[int] | None
+        delay: str | None
 
     class EventKeys(TypedDict, total=False):
         """Keys of `Event`."""
@@ -1269,7 +1312,10 @@ class Flow(Part):
     - `tcp` (`Tcp`): Settings of TCP.
     - `stream` (`Stream`): Settings of a stream.
     - `player` (`Player`): Streams with a `source` of frames: how the receivers play them.
-    - `arrivals` (`Arrivals`): Short flows over TCP or QUIC with random arrivals, instead of one flow.
+    - `arrivals` (`Arrivals`): Flows that arrive one after the other, at random or as a file lists them,
+      instead of one flow: short flows over TCP or QUIC, calls of streams.
+    - `app` (`App`): An application at the receiver that requests data and waits for them, over TCP or QUIC: a
+      closed loop.
     """
 
     def __init__(self, name: str, **keys: Unpack[FlowKeys]) -> None:
@@ -1513,18 +1559,102 @@ class Player(Part):
 
 
 class Arrivals(Part):
-    """Short flows that arrive as a Poisson process, from `start` until `stop`.
+    """Flows that arrive as a Poisson process, from `start` until `stop`; or at the times that a file lists.
 
     - `rate` (number): Mean number of new flows per second.
+    - `load` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Offered load instead of `rate`: mean
+      payload that the new flows bring per second.
     - `count` (whole number): Maximum number of flows; fewer arrive if `stop` or the end of the run comes
       first. Default: no limit.
-    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Mean payload of a flow; without `size_shape` every
-      flow has this size.
+    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): TCP and QUIC: mean payload of a flow; without a shape
+      or variation every flow has this size.
     - `size_shape` (number): Shape of Pareto-distributed sizes, above 1.
+    - `size_variation` (number): Coefficient of variation (standard deviation / mean) of log-normal sizes.
+    - `sizes` (such as `"web_search"`, `"data_mining"` or list of list of number): Distribution of the sizes,
+      instead of `size`: "web_search" (Alizadeh et al., DCTCP, SIGCOMM 2010), "data_mining" (Greenberg et al.,
+      VL2, SIGCOMM 2009); or the path of a text file, relative to the scenario, of which each line is a size
+      in bytes and the share of flows up to this size, from 0 to 1 or to 100; or these pairs as a list.
+      Between two sizes the distribution is uniform.
+    - `duration` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Streams and datagrams: mean duration of a flow,
+      such as a call; durations are exponentially distributed.
+    - `file` (text): Path of a CSV file of flows, relative to the scenario, instead of random arrivals. Each
+      line is a start in seconds after `start` and a payload in bytes, `0.5,20000`; or a start, the sender's
+      node, the receiver's node and a payload, `0.5,h1,h2,20000`, and then `from` and `to` are left out.
     """
 
     def __init__(self, rate: float, **keys: Unpack[ArrivalsKeys]) -> None:
         super().__init__({"rate": rate, **keys})
+
+
+class App(Part):
+    """An application at the receiver.
+
+    It asks the sender for data by requests of one packet each, which are repeated after 1 s, 2 s and so on
+    while nothing arrives, and waits for the answers. The first request opens the connection. Connections stay
+    open.
+
+    - `name` (text): Its name in results. Flows whose application has one name are its connections. Default:
+      the name of the entry; with `requests` and `player`, of the flow.
+    - `kind` (`requests`, `incast`, `page`, `player`): What it does.
+    - `count` (whole number): Number of rounds, of loads of the page, or of segments of the video. Default:
+      until `stop` or the end of the run.
+    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): requests, incast: mean size of an answer; without a
+      shape or variation every answer has this size.
+    - `size_shape` (number): requests, incast: shape of Pareto-distributed sizes, above 1.
+    - `size_variation` (number): requests, incast: coefficient of variation of log-normal sizes.
+    - `sizes` (such as `"web_search"`, `"data_mining"` or list of list of number): requests, incast:
+      distribution of the sizes, as in `arrivals`.
+    - `think` (such as `"60 s"`, `"20 ms"`, `"500 us"`): requests, incast, page: mean think time from the end
+      of a round or load to the start of the next one, exponentially distributed. Default: none.
+    - `think_shape` (number): Shape of Pareto-distributed think times, above 1.
+    - `think_fixed` (true or false): All think times have their mean length.
+    - `request` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size on the wire of a request. Default: 400 B.
+    - `connections` (whole number): page: number of connections. Default: 6; with `multiplex` 1.
+    - `multiplex` (true or false): page: a connection can have several unanswered requests, as in HTTP/2 and
+      HTTP/3; they are answered in order. Default: false, one at a time, as in HTTP/1.1.
+    - `objects` (list of `Object`): page: its objects. Default: those of a model of a median page of the HTTP
+      Archive, which `weight`, `number` and `page_seed` set.
+    - `file` (text): page: path of a CSV file of objects, relative to the scenario. Each line is the size of
+      an object in bytes, the delay before its request in milliseconds, and the numbers of the objects that it
+      waits for, from 1, with spaces between them: `20000,5,1 3`.
+    - `weight` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): page: mean size of all objects of the model.
+      Default: 2652 kB.
+    - `number` (whole number): page: number of objects of the model. Default: 71.
+    - `page_seed` (whole number): page: seed of the model; the seed of the run does not change the page.
+      Default: 1.
+    - `rates` (list of such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): player: rates of the qualities,
+      ascending.
+    - `segment` (such as `"60 s"`, `"20 ms"`, `"500 us"`): player: duration of a segment. Default: 4 s.
+    - `variation` (number): player: coefficient of variation of the sizes of segments, which are log-normal
+      and vary alike in all qualities. Default: 0.
+    - `abr` (`throughput`, `bola`, `dynamic`): player: how the quality of the next segment is chosen. Default:
+      dynamic.
+    - `start_rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): player: the first segment has the
+      highest quality up to this rate. Default: 1 Mbit/s.
+    - `buffer` (such as `"60 s"`, `"20 ms"`, `"500 us"`): player: level up to which the buffer is filled.
+      Default: 18 s.
+    - `buffer_at_top` (such as `"60 s"`, `"20 ms"`, `"500 us"`): player: the same at the highest quality.
+      Default: 30 s, or `buffer` if that is longer.
+    - `startup` (such as `"60 s"`, `"20 ms"`, `"500 us"`): player: playback starts, and resumes after a stall,
+      when this much video is buffered. Default: `segment`.
+    """
+
+    def __init__(self, **keys: Unpack[AppKeys]) -> None:
+        super().__init__(keys)
+
+
+class Object(Part):
+    """An object of a web page.
+
+    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Its size.
+    - `after` (list of whole number): Numbers of the objects that must have arrived before it is requested,
+      from 1, each before it. Default: none.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time that the browser computes before the request.
+      Default: 0 s.
+    """
+
+    def __init__(self, **keys: Unpack[ObjectKeys]) -> None:
+        super().__init__(keys)
 
 
 class Event(Part):
@@ -1558,8 +1688,9 @@ class Record(Part):
     - `events` (true or false): Record the events that endpoints report. Default: false.
     - `drops` (true or false): Record every dropped packet in the table `events`: when, on which link or at
       which node, why, and of which flow. Default: false.
-    - `distributions` (true or false): Record the distribution of the delays of a consumer's segments, for
-      percentiles. Default: false.
+    - `distributions` (true or false): Record distributions: of the times that packets wait in each queue, of
+      the queueing delays of flows also in large networks, of the delays of a consumer's segments; for
+      percentiles and the table `distributions`. Default: false.
     """
 
     def __init__(self, **keys: Unpack[RecordKeys]) -> None:

@@ -280,7 +280,7 @@ def _parts(colour: str) -> list[int]:
 
 def subject_name(subject: str) -> str:
     """`flow.cubic.1` in a label: `cubic.1`."""
-    for kind in ("flow.", "link.", "node.", "receiver."):
+    for kind in ("flow.", "flows.", "link.", "node.", "receiver."):
         if subject.startswith(kind):
             return subject[len(kind) :]
     return subject
@@ -346,6 +346,110 @@ def series(
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
         _mark(axes, marks)
+        place_legend(axes)
+    return figure
+
+
+def cdf(
+    samples: Mapping[str, Sequence[float]],
+    axis: str,
+    *,
+    logarithmic: bool = False,
+    limit: int = 10,
+    size: tuple[float, float] = (8.2, 2.6),
+) -> Figure:
+    """Cumulative distributions of samples, one line per name: at each value the share of samples that do not exceed it.
+
+    At most `limit` lines, in their order. `logarithmic` is the horizontal axis. Raises ``ValueError`` without samples.
+    """
+    import polars as pl
+
+    told = {name: sorted(values) for name, values in samples.items() if len(values) > 0}
+    if not told:
+        raise ValueError("there are no samples")
+    frame = pl.DataFrame(
+        [
+            (name, value, (index + 1) / len(values))
+            for name, values in list(told.items())[:limit]
+            for index, value in enumerate(values)
+        ],
+        schema={"subject": pl.String, "value_s": pl.Float64, "share": pl.Float64},
+        orient="row",
+    )
+    return distributions(frame, axis, 1.0, logarithmic=logarithmic, size=size)
+
+
+def distributions(
+    frame: polars.DataFrame,
+    axis: str,
+    factor: float = 1.0,
+    *,
+    colours: Mapping[str, str] | None = None,
+    logarithmic: bool = False,
+    limit: int = 10,
+    size: tuple[float, float] = (8.2, 2.6),
+) -> Figure:
+    """Rows of the table `distributions` as lines, one per subject, at most `limit`; values are multiplied by `factor`."""
+    import matplotlib.pyplot as plt
+    from matplotlib import rc_context
+
+    with rc_context(style()):
+        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
+        parts = list(frame.group_by("subject", maintain_order=True))[:limit]
+        for index, ((subject,), part) in enumerate(parts):
+            colour = (colours or {}).get(str(subject)) or COLOURS[index % len(COLOURS)]
+            values = [value * factor for value in part["value_s"]]
+            # a step begins at its first value
+            axes.step(
+                [values[0], *values],
+                [0.0, *part["share"]],
+                where="post",
+                color=colour,
+                label=subject_name(str(subject)),
+            )
+        if logarithmic:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:g}")
+        else:
+            axes.set_xlim(left=0)
+        axes.set_ylim(0, 1)
+        axes.set_xlabel(axis)
+        axes.set_ylabel("share")
+        place_legend(axes)
+    return figure
+
+
+def scatter(
+    flows: polars.DataFrame,
+    colours: Mapping[str, str] | None = None,
+    *,
+    delay: str = "queueing_delay_s",
+    limit: int = 10,
+    size: tuple[float, float] = (5.2, 3.2),
+) -> Figure:
+    """Throughput over delay, one point per flow of the table `flows`; `delay` is a column of it, in seconds.
+
+    With more than `limit` flows the points have no names.
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib import rc_context
+
+    with rc_context(style()):
+        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
+        for index, row in enumerate(flows.drop_nulls([delay, "throughput_bps"]).to_dicts()):
+            axes.plot(
+                row[delay] * 1e3,
+                row["throughput_bps"] / 1e6,
+                linestyle="none",
+                marker=MARKERS[index % len(MARKERS)] if flows.height <= limit else "o",
+                color=(colours or {}).get(f"flow.{row['flow']}") or COLOURS[index % len(COLOURS)],
+                label=row["flow"] if flows.height <= limit else None,
+            )
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0.06)
+        axes.set_xlabel(f"{delay.removesuffix('_s').replace('_', ' ')} (ms)")
+        axes.set_ylabel("throughput (Mbit/s)")
         place_legend(axes)
     return figure
 

@@ -30,13 +30,16 @@ if TYPE_CHECKING:
     from ._part import Keys
     from .scenario import Plan
 
-FORMAT = 3
+FORMAT = 4
 """Version of the run folder's format."""
 
-TABLES = ("flows", "receivers", "links", "nodes", "series", "events", "summary", "expect")
+TABLES = (
+    *("flows", "receivers", "links", "nodes", "apps", "exchanges"),
+    *("series", "events", "distributions", "summary", "expect"),
+)
 """Every table of a run."""
 
-SINCE = {"nodes": 2}
+SINCE = {"nodes": 2, "apps": 4, "exchanges": 4, "distributions": 4}
 """Tables that are missing in folders of an earlier format; they are read as empty."""
 
 MANIFEST = "run.json"
@@ -300,6 +303,21 @@ class Result:
     def nodes(self) -> polars.DataFrame:
         """One row per node that routes or forwards by name, or resolves names; empty if all nodes route by address."""
         return self.frame("nodes")
+
+    @property
+    def apps(self) -> polars.DataFrame:
+        """One row per application that requests data: page load times, rounds of incast, stalls of players."""
+        return self.frame("apps")
+
+    @property
+    def exchanges(self) -> polars.DataFrame:
+        """One row per exchange of an application: a round of requests, the load of a page, or a segment of a video."""
+        return self.frame("exchanges")
+
+    @property
+    def distributions(self) -> polars.DataFrame:
+        """Cumulative distributions of delays in queues; empty unless the scenario has `record.distributions`."""
+        return self.frame("distributions")
 
     @property
     def series(self) -> polars.DataFrame:

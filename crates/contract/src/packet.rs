@@ -77,6 +77,11 @@ pub enum Header {
     StreamControl(StreamHeader),
     /// Feedback of a stream receiver to its sender; its content is the label.
     Feedback,
+    /// A request of the receiver's application to the sender, cumulative: the bytes that it has asked for so far.
+    Request {
+        /// Bytes asked for since the start of the connection.
+        total: u64,
+    },
     /// A player's periodic message to the source of its stream: whether its buffer is full.
     Player {
         /// Whether the buffer is full.

@@ -60,6 +60,7 @@ pub fn series() -> Value {
         }));
     };
     add("any run", sim::SERIES);
+    add("any run", crate::report::DERIVED);
     add("tcp", stack::tcp::SERIES);
     add("stack", stack::tcp::SERIES);
     add("stream", stack::stream::SERIES);

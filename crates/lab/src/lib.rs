@@ -3,6 +3,7 @@
 mod capture;
 pub mod describe;
 mod diagnostics;
+mod files;
 mod lower;
 mod metrics;
 mod plan;

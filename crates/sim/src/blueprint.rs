@@ -9,7 +9,7 @@ use contract::{
 use stack::datagram::Spell;
 use stack::log::Log;
 use stack::queue::DisciplineSpec;
-use stack::{datagram, icn, ndn, sdn, stream, tcp};
+use stack::{app, datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
 use crate::RateTrace;
@@ -47,6 +47,8 @@ pub struct Blueprint {
     pub sdn: Option<SdnSpec>,
     /// Flows; a [`FlowId`] is an index here.
     pub flows: Vec<FlowSpec>,
+    /// Applications that request data over some of the flows.
+    pub apps: Vec<AppSpec>,
     /// Changes during the run, in any order.
     pub events: Vec<(Time, Change)>,
     /// What is recorded.
@@ -268,6 +270,24 @@ pub struct FlowSpec {
     pub emulation: Option<FlowEmulation>,
 }
 
+/// An application: a client at the receiver of its flows, which are its connections. A flow of an application has the start [`Time::NEVER`] and sends what was
+/// requested (a [`tcp::Demand::Limited`] rate of zero, or a [`StackSpec::size`] of zero); its first request starts it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppSpec {
+    /// Its name, unique.
+    pub name: String,
+    /// Its connections, at least one; all lead to one node.
+    pub flows: Vec<FlowId>,
+    /// What it does.
+    pub config: app::Config,
+    /// When it starts.
+    pub start: Time,
+    /// When it begins nothing new; [`Time::NEVER`] for the end of the run.
+    pub stop: Time,
+    /// Size of a request on the wire.
+    pub request: Bytes,
+}
+
 /// What replaces the endpoints of a flow in an emulation. A simulation ignores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlowEmulation {
@@ -358,7 +378,7 @@ pub struct StackSpec {
     pub controller: Option<String>,
     /// Largest packet on the path, headers included.
     pub packet: Bytes,
-    /// Payload to send; [`Bytes::UNLIMITED`] for no end.
+    /// Payload to send; [`Bytes::UNLIMITED`] for no end; zero for what an application requests, see [`AppSpec`].
     pub size: Bytes,
     /// The encoder of a stack for media.
     pub encoder: Option<Encoder>,
@@ -442,7 +462,8 @@ pub struct Record {
     pub events: bool,
     /// Whether every drop is recorded as an event, see [`crate::DROP_EVENTS`].
     pub drops: bool,
-    /// Whether the distributions of one-way delays are kept in large networks too, see [`crate::MANY_RECEIVERS`].
+    /// Whether the distributions of the times that packets wait in queues are kept, and those of one-way delays in large networks too, see
+    /// [`crate::MANY_RECEIVERS`].
     pub distributions: bool,
 }
 
@@ -463,6 +484,7 @@ impl Blueprint {
             ndn: None,
             sdn: None,
             flows: Vec::new(),
+            apps: Vec::new(),
             events: Vec::new(),
             record: Record::default(),
             emulation: Emulation::default(),

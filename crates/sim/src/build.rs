@@ -1,6 +1,7 @@
 //! The check of a blueprint, and the agenda at the start of its run.
 
 use contract::{NameId, NodeId, ParamError};
+use stack::tcp;
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::agenda::{Agenda, Kind, MAX_INDEX, What};
@@ -13,6 +14,8 @@ pub(crate) const RUN_END: usize = 0;
 pub(crate) const RUN_WARM: usize = 1;
 pub(crate) const RUN_PROGRESS: usize = 2;
 pub(crate) const RUN_UNTIL: usize = 3;
+/// The first application; the others follow.
+pub(crate) const RUN_APP: usize = 4;
 
 /// The agenda: the run's own events, then receivers, senders and changes, so that events at equal times happen in this order.
 pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
@@ -35,6 +38,9 @@ pub(crate) fn agenda(blueprint: &Blueprint) -> Agenda {
     }
     for (index, (at, _)) in (0u32..).zip(&blueprint.events) {
         agenda.push(*at, What::new(Kind::Change, index));
+    }
+    for (index, app) in blueprint.apps.iter().enumerate() {
+        agenda.push(app.start, What::new(Kind::Run, (RUN_APP + index) as u32));
     }
     agenda
 }
@@ -230,6 +236,38 @@ fn check_traces(blueprint: &Blueprint) -> Result<(), ParamError> {
     Ok(())
 }
 
+/// Checks applications: their flows exist, belong to one application, start with a request, and lead to one node.
+fn check_apps(blueprint: &Blueprint) -> Result<(), ParamError> {
+    let mut taken = vec![false; blueprint.flows.len()];
+    for app in &blueprint.apps {
+        let refuse = |message: &str| {
+            Err(ParamError { name: app.name.clone(), message: message.to_owned(), hint: None, beside: None })
+        };
+        let known = app
+            .flows
+            .iter()
+            .all(|flow| taken.get_mut(flow.index()).is_some_and(|taken| !std::mem::replace(taken, true)));
+        if app.flows.is_empty() || !known {
+            return refuse("the connections of an application are flows that exist, each in one application");
+        }
+        let requested = |flow: &FlowSpec| match &flow.kind {
+            FlowKind::Tcp(config) => config.demand == tcp::Demand::Limited(Rate::ZERO),
+            FlowKind::Stack(stack) => stack.size == Bytes::ZERO,
+            FlowKind::Stream(_) | FlowKind::Datagram(_) | FlowKind::Ndn(_) => false,
+        };
+        let flows = || app.flows.iter().map(|flow| &blueprint.flows[flow.index()]);
+        if !flows().all(|flow| requested(flow) && flow.start == Time::NEVER && flow.churn.is_none()) {
+            return refuse("the flows of an application send what it requests, and start when it does");
+        }
+        let mut clients = flows().map(|flow| flow.to.first().map(|to| to.node));
+        let client = clients.next();
+        if !clients.all(|node| Some(node) == client) {
+            return refuse("the flows of an application lead to one node");
+        }
+    }
+    Ok(())
+}
+
 /// Checks what the engine relies on. `lab` rejects the same errors with their place in the file; this is for blueprints in code.
 pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
@@ -272,11 +310,14 @@ pub(crate) fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     check_names(blueprint, known)?;
     check_named_data(blueprint, known)?;
     check_control(blueprint, known)?;
+    check_apps(blueprint)?;
     let nodes = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1)
         + blueprint.ndn.as_ref().map_or(0, |ndn| ndn.nodes.len())
         + blueprint.sdn.as_ref().map_or(0, |sdn| sdn.nodes.len() + 1);
     let wakes = blueprint.endpoints() + nodes;
-    if wakes.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
+    if wakes.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX
+        || RUN_APP + blueprint.apps.len() > MAX_INDEX
+    {
         return refuse("scenario", "there are more than two million endpoints, ports or events");
     }
     Ok(())

@@ -14,7 +14,7 @@ mod trace;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation, FlowKind,
+    AppSpec, Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation, FlowKind,
     FlowSpec, GilbertElliott, IcnSpec, Impair, Jitter, Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec,
     PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, Reorder, RouteSpec, SdnSpec, StackSpec,
     TokenBucket,
@@ -23,7 +23,7 @@ pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{
-    Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
+    AppRecord, Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
     ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };
 pub use world::{Control, ExternalPayloads, Observers, Tap, World};

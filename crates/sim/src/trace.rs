@@ -1,6 +1,7 @@
 //! The result of a run: counters of flows, receivers and ports, series, events. It is append-only, and valid whenever the run ends.
 
 use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, PortId};
+use stack::app::{Exchange, Playback};
 use stack::ndn;
 use units::{Duration, Time};
 
@@ -76,6 +77,8 @@ pub struct Trace {
     pub events_handled: u64,
     /// Per flow, by [`FlowId`].
     pub flows: Vec<FlowRecord>,
+    /// Per application.
+    pub apps: Vec<AppRecord>,
     /// Per receiver, flow by flow.
     pub receivers: Vec<ReceiverRecord>,
     /// Per node with a state machine: routers of the name-based network, its name resolution system, forwarders of named data, other nodes
@@ -83,6 +86,8 @@ pub struct Trace {
     pub nodes: Vec<NodeRecord>,
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
+    /// Per port, the distribution of the times that packets waited, if it was recorded.
+    pub waits: Vec<Option<Delays>>,
     /// Series, each with its subject.
     pub series: Vec<SeriesRecord>,
     /// Events of endpoints, and drops if they are recorded.
@@ -265,6 +270,15 @@ pub struct EventRecord {
     pub name: &'static str,
     /// Its value. If it identifies an endpoint, it is the [`EndpointId`]: compare [`ReceiverRecord::peer`].
     pub value: f64,
+}
+
+/// The record of an application, warm-up included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppRecord {
+    /// Its exchanges in the order of their start, unfinished ones included.
+    pub exchanges: Vec<Exchange>,
+    /// What was played, if it is a player.
+    pub playback: Option<Playback>,
 }
 
 /// Conservation of packets over the whole run, warm-up included.

@@ -1,6 +1,7 @@
 //! Sans-IO state machines of protocols (TCP, streams, NDN, ICN, SDN), and queue disciplines. They are generic over the congestion control of
 //! `schemes`, and independent of schemes and drivers.
 
+pub mod app;
 pub mod datagram;
 pub mod icn;
 pub mod log;

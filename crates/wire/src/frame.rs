@@ -41,7 +41,9 @@ pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8
             (UDP, udp(packet, port_of(packet.flow), words))
         }
         Header::Feedback => (UDP, udp(packet, port_of(packet.flow), packet.label.0.into_iter())),
-        Header::Player { .. } => (UDP, udp(packet, port_of(packet.flow), std::iter::empty())),
+        Header::Player { .. } | Header::Request { .. } => {
+            (UDP, udp(packet, port_of(packet.flow), std::iter::empty()))
+        }
         Header::Control(_) => (UDP, udp(packet, CONTROL_PORT, std::iter::empty())),
         Header::Datagram { seq } => (UDP, udp(packet, port_of(packet.flow), [*seq].into_iter())),
         Header::Interest(_) | Header::Data(_) | Header::Nack(_) => (UDP, ndn(packet, names)),

@@ -160,7 +160,17 @@ def _one(
 
 def print_result(result: Result, folder: Path, note: str = "") -> None:
     """Prints the main tables, and where the rest is."""
-    from ..report.columns import FIRST, FIRST_OF_GROUPS, FLOWS, GROUPS, LINKS, NODES, drops_by_reason, rows_of
+    from ..report.columns import (
+        APPS,
+        FIRST,
+        FIRST_OF_GROUPS,
+        FLOWS,
+        GROUPS,
+        LINKS,
+        NODES,
+        drops_by_reason,
+        rows_of,
+    )
 
     screen = console()
     groups = result.groups
@@ -183,6 +193,11 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
         first=FIRST,
         all_in="flows.parquet has all",
     )
+    if not result.apps.is_empty():
+        columns, rows = rows_of(result.apps, APPS)
+        print_table(
+            "Applications", columns, rows, limit=FLOWS_SHOWN, first=FIRST, all_in="apps.parquet has all"
+        )
     busy = result.links.filter(result.links["sent_packets"] > 0)
     columns, rows = rows_of(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
     print_table(

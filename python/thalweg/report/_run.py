@@ -10,7 +10,7 @@ from ..catalogue import series as known_series
 from ..changes import changes, marks
 from ._page import cell, number, render
 from ._topology import drawing, rate_text, time_text
-from .columns import FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, rows_of, unit_of
+from .columns import APPS, FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, rows_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MAX_GROUPS = 3
 """Groups whose completion times are shown at the top."""
+
+MIN_SAMPLES = 5
+"""Minimum number of completion times of a distribution that is drawn."""
 
 Content = dict[str, Any]
 
@@ -44,6 +47,10 @@ def page(run: Result, folder: Path) -> str:
         roles=set(run.nodes["role"].to_list()),
         changes=[{"at": time_text(at), "what": words} for at, words in changes(run.plan)],
         **_flows(run),
+        apps=None if run.apps.is_empty() else _listed(run.apps, APPS),
+        times=_times(run),
+        scatter=_scatter(run),
+        delays=_delays(run),
         links=_listed(
             run.links.filter(run.links["sent_packets"] > 0).sort(
                 "utilisation", descending=True, nulls_last=True
@@ -165,6 +172,36 @@ def _flows(run: Result) -> Content:
         "consumers": (run.flows["transport"] == "ndn").any(),
         "receivers": _listed(run.receivers, RECEIVERS) if run.receivers.height > run.flows.height else None,
     }
+
+
+def _times(run: Result) -> str | None:
+    """Completion times of finite transfers and of exchanges of applications, as distributions."""
+    samples = {
+        group: part["fct_s"].drop_nulls().to_list()
+        for (group,), part in run.flows.group_by("group", maintain_order=True)
+    } | {
+        f"{app} (application)": part["duration_s"].drop_nulls().to_list()
+        for (app,), part in run.exchanges.group_by("app", maintain_order=True)
+    }
+    several = {name: values for name, values in samples.items() if len(values) >= MIN_SAMPLES}
+    if not several:
+        return None
+    return plots.svg(plots.cdf(several, "time (s)", logarithmic=True), "times")
+
+
+def _scatter(run: Result) -> str | None:
+    """Throughput over queueing delay, a point per flow."""
+    rows = run.flows.drop_nulls(["throughput_bps", "queueing_delay_s"])
+    return plots.svg(plots.scatter(rows, run.colours), "scatter") if 2 <= rows.height <= 200 else None
+
+
+def _delays(run: Result) -> str | None:
+    """Queueing delays of flows, as distributions."""
+    rows = run.distributions.filter(run.distributions["measure"] == "queueing_delay")
+    if rows.is_empty():
+        return None
+    chart = plots.distributions(rows, "queueing delay (ms)", 1e3, colours=run.colours)
+    return plots.svg(chart, "delays")
 
 
 def _meaning(name: str, subjects: list[str]) -> str:

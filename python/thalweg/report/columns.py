@@ -51,6 +51,9 @@ GROUPS: tuple[Column, ...] = (
     ("throughput_total", "throughput, total (Mbit/s)", 1e-6),
     ("goodput_total", "goodput, total (Mbit/s)", 1e-6),
     ("fairness", "fairness (Jain)", 1.0),
+    ("fairness_mean", "fairness over 1 s, mean", 1.0),
+    ("fairness_min", "minimum", 1.0),
+    ("recovery", "recovery (s)", 1.0),
     ("completions", "completed", 1.0),
     ("fct", "FCT mean (s)", 1.0),
     ("fct_p50", "FCT p50 (s)", 1.0),
@@ -89,9 +92,28 @@ LINKS: tuple[Column, ...] = (
     ("queue_packets", "queue (packets)", 1.0),
     ("queue_max_packets", "maximum (packets)", 1.0),
     ("queue_s", "wait (ms)", 1e3),
+    ("queue_p50_s", "wait p50 (ms)", 1e3),
+    ("queue_p95_s", "wait p95 (ms)", 1e3),
+    ("queue_p99_s", "wait p99 (ms)", 1e3),
     ("loss_ratio", "loss (%)", 100.0),
     ("drops", "drops", 1.0),
     ("marked_packets", "marked", 1.0),
+)
+APPS: tuple[Column, ...] = (
+    ("app", "application", 1.0),
+    ("kind", "kind", 1.0),
+    ("connections", "connections", 1.0),
+    ("exchanges", "completed", 1.0),
+    ("duration_s", "time, mean (s)", 1.0),
+    ("duration_p50_s", "p50 (s)", 1.0),
+    ("duration_p95_s", "p95 (s)", 1.0),
+    ("duration_p99_s", "p99 (s)", 1.0),
+    ("startup_s", "plays after (s)", 1.0),
+    ("stalls", "stalls", 1.0),
+    ("stalled_s", "stalled (s)", 1.0),
+    ("switches", "switches", 1.0),
+    ("bitrate_bps", "bit rate (Mbit/s)", 1e-6),
+    ("qoe_bps", "QoE, linear (Mbit/s)", 1e-6),
 )
 NODES: tuple[Column, ...] = (
     ("node", "node", 1.0),
@@ -121,6 +143,7 @@ FIRST = (
     *("delay_s", "owd_s", "queue_packets", "drops", "queue_s", "queueing_delay_s", "queueing_delay_p95_s"),
     *("interests_bps", "retransmits"),
     *("role", "hit_ratio", "groups", "interests_in", "data_out", "feedback_received"),
+    *("app", "exchanges", "duration_s", "duration_p95_s", "stalls", "bitrate_bps", "kind"),
 )
 """Columns that are kept if not all fit, in order of importance; then the others in their order."""
 
@@ -175,6 +198,11 @@ UNITS = {
     **dict.fromkeys([f"queueing_delay_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
     **dict.fromkeys([f"delay_p{percent}" for percent in (5, 25, 50, 75, 95)], ("ms", 1e3)),
     **dict.fromkeys([f"fct_p{percent}" for percent in (50, 95, 99)], ("s", 1.0)),
+    **dict.fromkeys([f"queue_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
+    **dict.fromkeys([f"duration_p{percent}" for percent in (50, 95, 99)], ("s", 1.0)),
+    **dict.fromkeys(("duration", "recovery"), ("s", 1.0)),
+    **dict.fromkeys(("bitrate", "qoe"), ("Mbit/s", 1e-6)),
+    "power": ("Mbit/s²", 1e-6),
     **dict.fromkeys(("fct", "convergence", "started", "completed", "active"), ("s", 1.0)),
     **dict.fromkeys(("startup", "stalled"), ("s", 1.0)),
     **dict.fromkeys(("utilisation", "loss_ratio", "hit_ratio"), ("%", 100.0)),

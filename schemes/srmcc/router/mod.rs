@@ -75,6 +75,7 @@ impl RouterAlgorithm for Router {
             Header::Feedback
             | Header::StreamControl(_)
             | Header::Player { .. }
+            | Header::Request { .. }
             | Header::Signal(_)
             | Header::Interest(_)
             | Header::Data(_)

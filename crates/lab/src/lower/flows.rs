@@ -99,8 +99,9 @@ fn flow(
         from: ids.node(from),
         to: to.iter().map(|target| receiver(target, ids)).collect(),
         cast,
-        start: table.start.known().0,
-        stop: table.stop.known().0,
+        // a flow of an application starts with its first request
+        start: if table.app.given().is_some() { Time::NEVER } else { table.start.known().0 },
+        stop: if table.app.given().is_some() { Time::NEVER } else { table.stop.known().0 },
         churn: table.churn.given().map(|at| churn(at)),
         class: u8::try_from(*table.class.known()).unwrap_or(u8::MAX),
         emulation: emulation(table),
@@ -134,7 +135,7 @@ fn churn(table: &Churn) -> ChurnSpec {
     ChurnSpec { on, off }
 }
 
-fn spell(mean: &Field<Duration>, shape: &Field<f64>, fixed: &Field<bool>) -> Spell {
+pub(super) fn spell(mean: &Field<Duration>, shape: &Field<f64>, fixed: &Field<bool>) -> Spell {
     let mean = *mean.known();
     match shape.given() {
         _ if fixed.is_on() => Spell::Constant(mean),
@@ -145,6 +146,7 @@ fn spell(mean: &Field<Duration>, shape: &Field<f64>, fixed: &Field<bool>) -> Spe
 
 fn over_tcp(table: &Flow) -> tcp::Config {
     let demand = match (table.size.given(), table.rate.given()) {
+        _ if table.app.given().is_some() => Demand::Limited(Rate::ZERO),
         (Some(size), _) => Demand::Finite(size.value),
         (None, Some(rate)) => Demand::Limited(rate.value),
         (None, None) => Demand::Bulk,
@@ -161,7 +163,7 @@ fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
         name: stack.word().to_owned(),
         controller: table.controller.given().map(|at| at.value.clone()),
         packet: *table.packet.known(),
-        size: table.size.or(Bytes::UNLIMITED),
+        size: if table.app.given().is_some() { Bytes::ZERO } else { table.size.or(Bytes::UNLIMITED) },
         encoder: contained.encoder.map(|mut encoder| {
             table.encoder.known().set(&mut encoder);
             encoder

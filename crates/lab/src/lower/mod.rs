@@ -1,6 +1,7 @@
 //! Lowering: from the resolved tree of a scenario to the simulator's blueprint. Every name becomes a number and every key a setting;
 //! no default is applied.
 
+mod apps;
 mod events;
 mod flows;
 mod network;
@@ -12,7 +13,7 @@ use contract::{FlowId, LinkId, NodeId, ParamList};
 use sim::{Blueprint, Emulation, Record};
 use units::Duration;
 
-use crate::report::Sides;
+use crate::report::{FAIRNESS, Sides};
 use crate::resolve::Resolved;
 use crate::resolve::params::PartParams;
 use crate::schema::file::{File, Topology};
@@ -50,6 +51,7 @@ pub(crate) fn build(tree: &Arc<Resolved>) -> Plan {
         ndn,
         sdn: file.sdn.given().map(|table| network::sdn(table, &ids)),
         flows,
+        apps: apps::apps(file),
         events,
         record: record(file),
         emulation: emulation(file, &ids),
@@ -121,7 +123,13 @@ fn record(file: &File) -> Record {
     let table = file.record.known();
     Record {
         every: table.every.or(Duration::ZERO),
-        series: table.series.items().iter().map(|name| name.value.clone()).collect(),
+        series: table
+            .series
+            .items()
+            .iter()
+            .map(|name| name.value.clone())
+            .filter(|name| name != FAIRNESS)
+            .collect(),
         events: *table.events.known(),
         drops: table.drops.is_on(),
         distributions: table.distributions.is_on(),

@@ -23,23 +23,20 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
 /// A flow's rate at each instant of the common clock; `None` while it was inactive.
 pub(super) type Curve = Vec<Option<f64>>;
 
+/// Means over consecutive windows of `window` values, of which all are there.
+pub(super) fn averaged(curve: &Curve, window: usize) -> Curve {
+    let mean = |values: &[Option<f64>]| {
+        values.iter().try_fold(0.0, |sum, value| value.map(|x| sum + x)).map(|sum| sum / window as f64)
+    };
+    curve.chunks_exact(window).map(mean).collect()
+}
+
 /// For each flow the index of the clock from which it stays at its fair value; `None` if it does not.
 ///
 /// Rates are first averaged over windows of `window` instants. The fair value of a window is the mean over the flows that were active in
 /// all of it. A flow has converged when `hold` consecutive windows are within ±`band` of the fair value, relative to it.
 pub(super) fn converged(curves: &[Curve], window: usize, hold: usize, band: f64) -> Vec<Option<usize>> {
-    let averaged: Vec<Curve> = curves
-        .iter()
-        .map(|curve| {
-            let mean = |values: &[Option<f64>]| {
-                values
-                    .iter()
-                    .try_fold(0.0, |sum, value| value.map(|x| sum + x))
-                    .map(|sum| sum / window as f64)
-            };
-            curve.chunks_exact(window).map(mean).collect()
-        })
-        .collect();
+    let averaged: Vec<Curve> = curves.iter().map(|curve| averaged(curve, window)).collect();
     let windows = averaged.iter().map(Vec::len).min().unwrap_or(0);
     let fair: Vec<Option<f64>> = (0..windows)
         .map(|at| {

@@ -3,6 +3,7 @@
 use contract::DropReason;
 use sim::{LinkSpec, PortRecord, PortSpec, Trace};
 
+use super::percentiles::{self, PERCENTS};
 use super::tables::{loss_ratio, measured, ratio};
 use crate::Plan;
 use crate::report::{Columns, Table};
@@ -15,6 +16,8 @@ struct PortRow<'a> {
     from: &'a str,
     to: &'a str,
     record: &'a PortRecord,
+    /// [`PERCENTS`] of the times that packets waited.
+    waits_s: [Option<f64>; PERCENTS.len()],
 }
 
 impl PortRow<'_> {
@@ -40,6 +43,9 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
                 from: node(from),
                 to: node(to),
                 record: &trace.ports[port],
+                waits_s: percentiles::of_counted(
+                    trace.waits.get(port).into_iter().flatten().flat_map(sim::Delays::iter).collect(),
+                ),
             }
         })
         .collect();
@@ -62,6 +68,9 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         .number("queue_s", |row| {
             ratio(row.record.backlog_packet_ns as f64 / 1e9, row.record.sent_packets as f64)
         })
+        .number("queue_p50_s", |row| row.waits_s[0])
+        .number("queue_p95_s", |row| row.waits_s[1])
+        .number("queue_p99_s", |row| row.waits_s[2])
         .count("queue_max_packets", |row| u64::from(row.record.backlog_max))
         .count("marked_packets", |row| row.record.marked_packets)
         .number("loss_ratio", |row| loss_ratio(row.drops(), row.record.offered_packets))

@@ -1,5 +1,7 @@
 //! Metrics: from a trace to tables.
 
+mod apps;
+mod distributions;
 mod fairness;
 mod links;
 mod percentiles;
@@ -8,6 +10,7 @@ mod summary;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 pub use fairness::{coefficient_of_variation, jain};
 
@@ -23,10 +26,17 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let receivers = receivers::receivers(&rows);
     let links = links::links(plan, trace);
     let nodes = tables::nodes(plan, trace);
-    let series = tables::series(trace, &names);
+    let apps = apps::apps(plan, trace);
+    let exchanges = apps::exchanges(plan, trace);
+    let windows = windows::Windows::new(trace, &rows);
+    let series = tables::series(plan, trace, &names, &rows, windows.as_ref());
     let events = tables::events(trace, &names);
-    let summary = summary::summary(plan, trace, &names, &rows, [&flows, &receivers, &links, &nodes]);
-    let mut report = Report { tables: vec![flows, receivers, links, nodes, series, events, summary] };
+    let distributions = distributions::distributions(plan, trace, &names, &rows);
+    let inputs = [&flows, &receivers, &links, &nodes, &apps];
+    let summary = summary::summary(plan, trace, &names, &rows, windows.as_ref(), inputs);
+    let mut report = Report {
+        tables: vec![flows, receivers, links, nodes, apps, exchanges, series, events, distributions, summary],
+    };
     let expect = summary::expect(plan, &report);
     report.tables.push(expect);
     report

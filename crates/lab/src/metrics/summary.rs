@@ -7,16 +7,12 @@ use units::{Duration, Time};
 use super::fairness::{Curve, coefficient_of_variation, converged, jain};
 use super::percentiles::{self, PERCENTS};
 use super::tables::{FlowRow, Names, mean, measured, ratio};
+use super::windows::{BAND, Windows, intervals};
 use crate::report::{Cells, Columns, Report, Table, Words, word};
 use crate::{Expectation, Plan};
 
-/// Windows over which rates are averaged for convergence.
-const WINDOW: Duration = Duration::from_secs(1);
 /// Number of consecutive windows in which a flow must stay at its fair value.
 const HOLD: usize = 5;
-/// Maximum distance from the fair value, relative to it.
-const BAND: f64 = 0.1;
-
 /// Keys with values, in order.
 #[derive(Default)]
 struct Summary {
@@ -31,20 +27,22 @@ impl Summary {
     }
 }
 
-/// The table `summary`. `tables` are `flows`, `receivers`, `links` and `nodes`.
+/// The table `summary`. `tables` are `flows`, `receivers`, `links`, `nodes` and `apps`.
 pub(super) fn summary(
     plan: &Plan,
     trace: &Trace,
     names: &Names,
     rows: &[FlowRow<'_>],
-    tables: [&Table; 4],
+    windows: Option<&Windows>,
+    tables: [&Table; 5],
 ) -> Table {
-    let [flows, receivers, links, nodes] = tables;
+    let [flows, receivers, links, nodes, apps] = tables;
     let mut all = Summary::default();
     let curves = Curves::new(trace, rows);
     let worst_and_best = extremes(rows, receivers);
 
-    let whole = Whole { trace, rows, curves: &curves };
+    let events = changes(plan);
+    let whole = Whole { trace, rows, curves: &curves, windows, events: &events };
     let everyone: Vec<usize> = (0..rows.len()).collect();
     group(&mut all, "flows", &everyone, flows, &whole);
     for entry in &plan.groups {
@@ -57,6 +55,8 @@ pub(super) fn summary(
         all.put(format!("{}.throughput_max", names.flow(row)), max);
         all.put(format!("{}.cov", names.flow(row)), curves.cov[row]);
         all.put(format!("{}.convergence", names.flow(row)), curves.convergence_s[row]);
+        all.put(format!("{}.power", names.flow(row)), power(&[row], rows[row].throughput(), flows));
+        all.put(format!("{}.recovery", names.flow(row)), whole.recovery(&[row]));
     }
     for row in 0..receivers.rows() {
         columns(&mut all, names.receiver(row), receivers, row);
@@ -66,6 +66,9 @@ pub(super) fn summary(
     }
     for (row, record) in trace.nodes.iter().enumerate() {
         columns(&mut all, names.of(Subject::Node(record.node)), nodes, row);
+    }
+    for (row, app) in plan.blueprint.apps.iter().enumerate().take(apps.rows()) {
+        columns(&mut all, &format!("app.{}", app.name), apps, row);
     }
     all.put("run.packet_hops".to_owned(), Some(trace.packet_hops as f64));
     all.put("run.events_handled".to_owned(), Some(trace.events_handled as f64));
@@ -105,7 +108,7 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
 /// Adds the values of a group of flows: means of measurements, minimum, maximum and percentiles over all of them, sums of counts, totals,
 /// fairness.
 fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, whole: &Whole<'_>) {
-    let Whole { trace, rows, curves } = *whole;
+    let Whole { trace, rows, curves, windows, .. } = *whole;
     all.put(format!("{subject}.count"), Some(members.len() as f64));
     let queueing = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].queueing()).collect());
     let delays = pooled(members.iter().filter_map(|&row| rows[row].delays()));
@@ -147,6 +150,12 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
         all.put(format!("{subject}.fct_p{percent}"), value);
     }
     all.put(format!("{subject}.fairness"), fairness(members, flows, trace, rows));
+    let over_time = windows.map(|windows| windows.fairness(members, rows)).unwrap_or_default();
+    let indices = || over_time.iter().filter(|(at, _)| *at > trace.warmup).map(|(_, index)| *index);
+    all.put(format!("{subject}.fairness_mean"), mean(indices()));
+    all.put(format!("{subject}.fairness_min"), indices().reduce(f64::min));
+    all.put(format!("{subject}.power"), power(members, total(0), flows));
+    all.put(format!("{subject}.recovery"), whole.recovery(members));
     all.put(format!("{subject}.cov"), mean(members.iter().filter_map(|&row| curves.cov[row])));
     let times: Option<Vec<f64>> = members
         .iter()
@@ -162,6 +171,33 @@ struct Whole<'a> {
     trace: &'a Trace,
     rows: &'a [FlowRow<'a>],
     curves: &'a Curves,
+    windows: Option<&'a Windows>,
+    /// When the network or the flows change.
+    events: &'a [Time],
+}
+
+impl Whole<'_> {
+    /// The time until the rates of flows have recovered from the changes.
+    fn recovery(&self, members: &[usize]) -> Option<f64> {
+        self.windows?.recovery(members, self.events)
+    }
+}
+
+/// When the network or the flows change, each time once.
+fn changes(plan: &Plan) -> Vec<Time> {
+    let mut times: Vec<Time> = plan.blueprint.events.iter().map(|(at, _)| *at).collect();
+    times.sort_unstable();
+    times.dedup();
+    times
+}
+
+/// Power: the throughput of some flows over the mean one-way delay of their packets.
+fn power(members: &[usize], throughput_bps: Option<f64>, flows: &Table) -> Option<f64> {
+    let (delays, packets) = (flows.numbers("owd_s"), flows.numbers("arrived_packets"));
+    let there = || members.iter().filter_map(|&row| Some((delays[row]?, packets[row]?)));
+    let sum_s: f64 = there().map(|(delay, packets)| delay * packets).sum();
+    let delay_s = ratio(sum_s, there().map(|(_, packets)| packets).sum())?;
+    ratio(throughput_bps?, delay_s)
 }
 
 /// How the measurements of several flows are combined.
@@ -270,7 +306,7 @@ impl Curves {
             }
         }
         let every_ns = every.as_nanos().max(1);
-        let window = (WINDOW.as_nanos().div_ceil(every_ns) as usize).max(1);
+        let window = intervals(Duration::from_nanos(every_ns));
         for (at, flow) in converged(&curves, window, HOLD, BAND).into_iter().zip(whose) {
             let began = at.map(|index| Time::from_nanos(index as u64 * every_ns));
             this.convergence_s[flow] = began

@@ -14,8 +14,9 @@ use units::{Bytes, Duration, Time};
 use super::links::DROPS;
 use super::percentiles::{self, Counted, PERCENTS};
 use super::receivers::ReceiverRow;
+use super::windows::Windows;
 use crate::Plan;
-use crate::report::{Cells, Columns, Table, Words};
+use crate::report::{Cells, Columns, FAIRNESS, Table, Words};
 
 /// Names of subjects in the tables and in the keys of `summary`.
 pub(super) struct Names {
@@ -163,7 +164,7 @@ impl<'a> FlowRow<'a> {
         match &self.spec.kind {
             FlowKind::Tcp(config) => matches!(config.demand, tcp::Demand::Finite(_)),
             FlowKind::Ndn(config) => config.size < Bytes::UNLIMITED,
-            FlowKind::Stack(stack) => stack.size < Bytes::UNLIMITED,
+            FlowKind::Stack(stack) => stack.size < Bytes::UNLIMITED && stack.size > Bytes::ZERO,
             FlowKind::Stream(_) | FlowKind::Datagram(_) => false,
         }
     }
@@ -473,7 +474,14 @@ pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
         .done()
 }
 
-pub(super) fn series(trace: &Trace, names: &Names) -> Table {
+/// The series; `fairness` is computed from `rate`.
+pub(super) fn series(
+    plan: &Plan,
+    trace: &Trace,
+    names: &Names,
+    rows: &[FlowRow<'_>],
+    windows: Option<&Windows>,
+) -> Table {
     let (mut times, mut values) = (Vec::new(), Vec::new());
     let (mut subjects, mut series) = (Words::default(), Words::default());
     for record in &trace.series {
@@ -481,6 +489,20 @@ pub(super) fn series(trace: &Trace, names: &Names) -> Table {
         values.extend(record.values.iter().map(|value| value.is_finite().then_some(*value)));
         subjects.push(names.of(record.subject), record.times.len());
         series.push(record.name, record.times.len());
+    }
+    if let Some(windows) = windows.filter(|_| plan.records(FAIRNESS)) {
+        let everyone = ("flows".to_owned(), (0..rows.len()).collect::<Vec<_>>());
+        let groups = plan.groups.iter().filter(|group| group.flows.len() > 1 && plan.groups.len() > 1);
+        let groups = groups.map(|group| {
+            (format!("flows.{}", group.name), group.flows.iter().map(|flow| flow.index()).collect())
+        });
+        for (subject, members) in [everyone].into_iter().chain(groups) {
+            let points = windows.fairness(&members, rows);
+            subjects.push(subject, points.len());
+            series.push(FAIRNESS, points.len());
+            times.extend(points.iter().map(|(at, _)| Some(at.as_secs_f64())));
+            values.extend(points.iter().map(|(_, index)| Some(*index)));
+        }
     }
     Columns::<()>::of("series", &[])
         .cells("time_s", Cells::Number(times))

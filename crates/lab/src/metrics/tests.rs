@@ -102,6 +102,8 @@ fn trace() -> Trace {
         flows: vec![bulk, talk],
         receivers,
         nodes: Vec::new(),
+        apps: Vec::new(),
+        waits: Vec::new(),
         ports,
         series: Vec::new(),
         events: Vec::new(),
@@ -635,7 +637,7 @@ fn a_run_that_is_stopped_leaves_its_tables() {
     control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let outcome = crate::run(&plan_of(blueprint), &control);
     assert!(!outcome.complete);
-    assert_eq!(outcome.report.tables.len(), 8);
+    assert_eq!(outcome.report.tables.len(), 11);
     assert!(outcome.report.value("run.ended").is_some_and(|ended| ended < 1000.0));
 }
 
@@ -662,9 +664,72 @@ fn a_run_that_pauses_shows_its_tables_and_ends_as_one_that_does_not() {
     assert!(seen.len() > 1000);
     let ended: Vec<_> = seen.iter().map(|report| report.value("run.ended")).collect();
     assert!(ended.is_sorted());
-    assert!(seen.iter().all(|report| report.tables.len() == 8));
+    assert!(seen.iter().all(|report| report.tables.len() == 11));
     assert!(of(&seen[1000], "series").rows() > 0);
     assert_eq!(paused.trace.hash, straight.trace.hash);
     assert_eq!(paused.report, straight.report);
     assert!(paused.complete);
+}
+
+/// Throughput of the bulk flow 980 kB · 8 / 10 s over 15 ms, the mean of all its packets.
+#[test]
+fn power_is_throughput_over_delay() {
+    let report = report(&plan(), &trace());
+    let (throughput, delay) = (report.value("flow.bulk.throughput"), report.value("flow.bulk.owd"));
+    assert_eq!(delay, Some(0.015));
+    near(report.value("flow.bulk.power").expect("measured"), throughput.expect("measured") / 0.015);
+}
+
+/// Rates of 1 s in bit/s: 6 and 2, then 4 and 4. Jain: 64 / (2 · 40) = 0.8, and 1.
+#[test]
+fn fairness_over_time_is_the_index_of_each_window() {
+    let mut trace = trace();
+    trace.warmup = Time::ZERO;
+    trace.flows[1].started_at = Some(Time::ZERO);
+    for (flow, values) in [(0, [6.0, 4.0]), (1, [2.0, 4.0])] {
+        let times = [1u64, 2].map(|s| Time::from_nanos(s * 1_000_000_000)).to_vec();
+        let (subject, values) = (Subject::Flow(FlowId(flow)), values.to_vec());
+        trace.series.push(SeriesRecord { subject, name: "rate", times, values });
+    }
+    let report = report(&plan(), &trace);
+    near(report.value("flows.fairness_mean").expect("measured"), 0.9);
+    near(report.value("flows.fairness_min").expect("measured"), 0.8);
+    assert_eq!(report.value("flows.bulk.fairness_mean"), None, "a flow alone");
+    assert_eq!(report.value("flows.recovery"), None, "nothing changes");
+}
+
+/// Packets of 1250 B at 10 Mbit/s take 1 ms. Four that come at once wait 0, 1, 2, 3 ms, eight times in the run: p50 is 1 ms, p95 and p99 3 ms. A
+/// discipline has the same waiting times as the plain FIFO.
+#[test]
+fn waiting_times_in_a_queue_have_percentiles() {
+    let waits = |discipline: Option<stack::queue::DisciplineSpec>| {
+        let mut blueprint = Blueprint::new(Duration::from_secs(4));
+        blueprint.record.distributions = true;
+        let (a, b) = (blueprint.node("a"), blueprint.node("b"));
+        let mut wire = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 100);
+        wire.queue.discipline = discipline;
+        blueprint.link("wire", (a, b), wire);
+        for n in 0..4 {
+            let pattern = datagram::Pattern::Constant { rate: Rate::from_bps(20_000) };
+            let source = datagram::Config { packet: Bytes::new(1250), pattern };
+            blueprint.flow(&format!("s{n}"), None, FlowKind::Datagram(source), a, &[b]);
+        }
+        crate::run(&plan_of(blueprint), &sim::Control::default()).report
+    };
+    let fifo = waits(None);
+    for (key, is) in [("p50", 0.001), ("p95", 0.003), ("p99", 0.003)] {
+        let value = fifo.value(&format!("link.wire.queue_{key}")).expect("measured");
+        assert!((value - is).abs() < 0.000_02, "{key}: {value}");
+    }
+    let table = of(&fifo, "distributions");
+    let wire: Vec<f64> = texts(table, "subject")
+        .iter()
+        .zip(table.numbers("share"))
+        .filter(|(subject, _)| *subject == "link.wire")
+        .filter_map(|(_, share)| share)
+        .collect();
+    assert_eq!(wire, [0.25, 0.5, 0.75, 1.0]);
+    let other = waits(Some(stack::queue::DisciplineSpec::PfifoHeadDrop(Default::default())));
+    let keys = ["link.wire.queue_p50", "link.wire.queue_p99"];
+    assert_eq!(keys.map(|key| fifo.value(key)), keys.map(|key| other.value(key)));
 }

@@ -52,6 +52,12 @@ impl Plan {
         text::of(&self.tree.file.to_table())
     }
 
+    /// Whether the scenario names this series under `record`.
+    pub(crate) fn records(&self, series: &str) -> bool {
+        let record = self.tree.file.record.given();
+        record.is_some_and(|record| record.series.items().iter().any(|name| name.value == series))
+    }
+
     /// The plan as the tables of an emulation name it: flows of the kernel have its congestion control as their scheme, flows of
     /// commands have none.
     pub fn as_emulated(&self) -> Self {

@@ -1,5 +1,7 @@
 //! Definitions of every column and key of a result. Tables, docs and reports use them.
 
+use contract::SeriesInfo;
+
 /// A column of a table, or a key of the table `summary` that is no column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
@@ -24,6 +26,17 @@ pub fn metric(table: &str, name: &str) -> Option<&'static Metric> {
 pub(crate) fn word(column: &str) -> &str {
     column.strip_suffix("_bps").or_else(|| column.strip_suffix("_s")).unwrap_or(column)
 }
+
+/// The series of Jain's index over windows.
+pub(crate) const FAIRNESS: &str = "fairness";
+
+/// Series that are computed from others: name, unit, subject, meaning.
+pub(crate) const DERIVED: &[SeriesInfo] = &[(
+    FAIRNESS,
+    "1",
+    "flows",
+    "Jain's fairness index of the rates of all flows, and of each group with several flows, over windows of 1 s: of flows with a scheme that were active in all of the window; computed from the series rate, which is recorded as well",
+)];
 
 macro_rules! metrics {
     ($($table:literal { $($name:literal [$unit:literal] at $measured:literal: $definition:literal;)* })*) => {
@@ -142,6 +155,9 @@ pub const METRICS: &[Metric] = metrics! {
         "queue_packets" ["packets"] at "queue": "time average of the packets in the queue, the packet in transmission excluded";
         "queue_bytes" ["bytes"] at "queue": "time average of the bytes in the queue";
         "queue_s" ["s"] at "queue": "mean time that a packet waited in the queue: ∫ packets in the queue dt / packets transmitted (Little's law)";
+        "queue_p50_s" ["s"] at "queue": "median of the times that packets waited in the queue, dropped packets excluded; at a FIFO by the rate of the link when the packet arrived. Recorded if record.distributions is true, exact to 0.4 % of its value plus 1 µs";
+        "queue_p95_s" ["s"] at "queue": "95th percentile";
+        "queue_p99_s" ["s"] at "queue": "99th percentile";
         "queue_max_packets" ["packets"] at "queue": "maximum number of packets in the queue";
         "marked_packets" ["packets"] at "queue": "packets marked";
         "loss_ratio" ["1"] at "queue, link": "drops / packets offered";
@@ -196,6 +212,34 @@ pub const METRICS: &[Metric] = metrics! {
         "unsolicited" ["packets"] at "forwarder": "Data dropped because no Interest was pending for them";
         "stale" ["packets"] at "forwarder": "NACKs dropped because no matching Interest was pending";
     }
+    "apps" {
+        "app" [""] at "scenario": "name of the application";
+        "kind" [""] at "scenario": "requests, which incast is too; page; or player";
+        "node" [""] at "scenario": "node of the client, which receives its flows";
+        "connections" ["connections"] at "scenario": "number of its flows";
+        "exchanges" ["exchanges"] at "client": "rounds, loads of the page, or segments that were completed, warm-up included; the other columns are over these";
+        "exchange_bytes" ["bytes"] at "client": "payload of these";
+        "duration_s" ["s"] at "client": "mean time from the first request of an exchange to the last byte of its answers, the opening of connections included: the page load time of a page, the query completion time of incast";
+        "duration_p50_s" ["s"] at "client": "median of these times. The p-th percentile is the smallest time that p % of the exchanges do not exceed";
+        "duration_p95_s" ["s"] at "client": "95th percentile";
+        "duration_p99_s" ["s"] at "client": "99th percentile";
+        "startup_s" ["s"] at "player": "start-up delay: from the first request to the start of playback";
+        "stalls" ["events"] at "player": "number of stalls: playback stopped because the buffer was empty";
+        "stalled_s" ["s"] at "player": "total duration of its stalls, an unfinished one included";
+        "switches" ["events"] at "player": "number of changes of quality from one segment to the next";
+        "bitrate_bps" ["bps"] at "player": "mean of the rates of the qualities of its segments";
+        "qoe_bps" ["bps"] at "player": "linear quality of experience per segment (Yin et al., SIGCOMM 2015, equation 5): (Σ rate − Σ |change of rate| − μ (stalled + start-up)) / segments, where μ is the highest rate per second. It is no standardised score such as ITU-T P.1203";
+    }
+    "exchanges" {
+        "app" [""] at "scenario": "name of the application";
+        "number" [""] at "client": "number of the exchange, from 1: a round, a load of the page, or a segment";
+        "started_s" ["s"] at "client": "time of its first request, warm-up included";
+        "completed_s" ["s"] at "client": "time at which the last byte had arrived, warm-up included; empty if it did not";
+        "duration_s" ["s"] at "client": "the difference";
+        "bytes" ["bytes"] at "client": "payload that was requested";
+        "quality" [""] at "player": "number of the quality of the segment, from 1, the lowest";
+        "buffer_s" ["s"] at "player": "video in the buffer when the segment had arrived, itself included";
+    }
     "series" {
         "time_s" ["s"] at "clock": "end of the interval, warm-up included";
         "subject" [""] at "scenario": "what the value belongs to: flow.NAME, receiver.FLOW@NODE, link.NAME, link.NAME.backward or node.NAME";
@@ -209,10 +253,20 @@ pub const METRICS: &[Metric] = metrics! {
         "value" ["of the event"] at "subject": "numeric value; an event about a receiver has the number of its endpoint, -1 for none; an event about a port, node or prefix has its number; a drop has the number of the flow, -1 for a control message";
         "text" [""] at "subject": "name of the receiver, port, node, prefix or flow that the number stands for";
     }
+    "distributions" {
+        "subject" [""] at "scenario": "flow.NAME, link.NAME or link.NAME.backward; the table is empty unless record.distributions is true";
+        "measure" [""] at "subject": "queueing_delay of the packets of a flow, or queue: how long packets waited in the queue of a link";
+        "value_s" ["s"] at "subject": "a delay";
+        "share" ["1"] at "subject": "share of packets whose delay does not exceed it: the cumulative distribution function (CDF)";
+    }
     "summary" {
-        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below. For all flows and for a group, counts are summed, minimum and maximum are taken over all of its flows, percentiles over all packets, segments or transfers of its flows, and all other values are means over its flows";
+        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, app.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below. For all flows and for a group, counts are summed, minimum and maximum are taken over all of its flows, percentiles over all packets, segments or transfers of its flows, and all other values are means over its flows";
         "value" ["of the metric"] at "report": "value; rates in bit/s, times in s";
         "fairness" ["1"] at "receiver": "Jain's fairness index (Σx)² / (n Σx²) of the goodputs of all flows that have a scheme, are not finite transfers, and were active in the measured time; empty for fewer than two such flows, and if they were never all active at the same time";
+        "fairness_mean" ["1"] at "sender": "mean of the series fairness after the warm-up: Jain's index over windows of 1 s. Needs the series `rate`";
+        "fairness_min" ["1"] at "sender": "its minimum";
+        "power" ["bit/s²"] at "receiver": "power (Kleinrock, ICC 1979): throughput / mean one-way delay of the packets that arrived; for a group, total throughput / mean over all its packets";
+        "recovery" ["s"] at "sender": "recovery time, the settling time of the total rate: from an event of the scenario until the rate, averaged over windows of 1 s, stays within ±10 % of its final value, the mean over the second half of the time until the next event or the end. With several events the longest. Empty without events, and if the rate does not stay there. Needs the series `rate`";
         "throughput_total" ["bps"] at "receiver": "bits of all flows that arrived in the measured time, headers included, per second of that time; for a flow with several receivers the mean over the members, for a consumer its Data";
         "goodput_total" ["bps"] at "receiver": "payload bits of all flows delivered to applications in the measured time, per second of that time; receivers and consumers as for throughput_total";
         "completions" ["flows"] at "sender": "number of finite transfers completed, warm-up included; flow completion times are computed over these";

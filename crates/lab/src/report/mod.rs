@@ -5,14 +5,14 @@
 mod catalogue;
 mod expect;
 
-pub(crate) use catalogue::word;
+pub(crate) use catalogue::{DERIVED, FAIRNESS, word};
 pub use catalogue::{METRICS, Metric, metric};
 pub use expect::{Expectation, Sides};
 
 /// All tables of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// `flows`, `receivers`, `links`, `nodes`, `series`, `events`, `summary`, `expect`, in this order.
+    /// `flows`, `receivers`, `links`, `nodes`, `apps`, `exchanges`, `series`, `events`, `distributions`, `summary`, `expect`, in this order.
     pub tables: Vec<Table>,
 }
 

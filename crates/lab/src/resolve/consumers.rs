@@ -22,7 +22,7 @@ pub(super) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
             "packet" => "the producer says how large its Data are",
             "rate" => "a consumer asks as fast as its controller permits, or as its `source` says",
             "player" => "players play the frames of streams",
-            "tcp" | "stream" | "arrivals" => "its settings are those of `consumer`",
+            "tcp" | "stream" | "arrivals" | "app" => "its settings are those of `consumer`",
             _ => continue,
         };
         notes.wrong(place, format!("`{key}` does not go with a consumer of named data")).hint(hint);

@@ -7,7 +7,7 @@ use crate::schema::read::{Notes, shortened, suggestion};
 use crate::schema::renames::unknown;
 
 /// Words of a key that no column has, by what stands first in the key.
-const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence"];
+const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence", "power", "recovery"];
 const OF_FLOWS: &[&str] = &[
     "count",
     "throughput_total",
@@ -17,6 +17,10 @@ const OF_FLOWS: &[&str] = &[
     "fct_p95",
     "fct_p99",
     "fairness",
+    "fairness_mean",
+    "fairness_min",
+    "power",
+    "recovery",
     "cov",
     "convergence",
 ];
@@ -31,6 +35,7 @@ pub(super) fn column(name: &str) -> Option<String> {
         "receivers" => "receiver.FLOW@NODE",
         "links" => "link.NAME",
         "nodes" => "node.NAME",
+        "apps" => "app.NAME",
         _ => return None,
     };
     let word = word(row.name);
@@ -126,6 +131,12 @@ fn check_key(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), 
                 return nothing(of, nodes.map(|node| net.nodes[node.index()].as_str()).collect());
             }
             ("nodes", &[][..])
+        }
+        "app" => {
+            if !traffic.has_app(name) && !traffic.refused(name) {
+                return nothing("application", traffic.app_names().collect());
+            }
+            ("apps", &[][..])
         }
         "run" if name.is_empty() => ("", OF_A_RUN),
         _ => {

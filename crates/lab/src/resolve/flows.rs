@@ -1,4 +1,4 @@
-//! Flows of a scenario: copies, receivers, starts drawn from the seed, short flows that arrive at random.
+//! Flows of a scenario: copies, receivers, starts drawn from the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,13 +8,14 @@ use sim::Cast;
 use stack::{ndn, stream, tcp};
 use units::{Bytes, Duration, Time};
 
-use super::Trace;
 use super::icn::IcnNet;
 use super::ndn::NdnNet;
 use super::places::{MAX_FLOWS, check_places, nodes, senders};
 use super::sdn::SdnNet;
 use super::transports::{Model, Transport, model};
-use crate::schema::file::{self, File, Flow};
+use super::{Trace, apps, arrivals};
+use crate::report::DERIVED;
+use crate::schema::file::{File, Flow, Member};
 use crate::schema::ndn::PatternWord;
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::tree::Place;
@@ -106,6 +107,16 @@ impl Traffic {
         self.groups.iter().any(|(group, _)| group == name)
     }
 
+    /// Names of applications.
+    pub(super) fn app_names(&self) -> impl Iterator<Item = &str> {
+        let names = self.flows.iter().filter_map(|flow| flow.table.app.given());
+        names.filter_map(|app| app.name.given()).map(|name| name.value.as_str())
+    }
+
+    pub(super) fn has_app(&self, name: &str) -> bool {
+        self.app_names().any(|known| known == name)
+    }
+
     /// Whether a flow or group of that name is written and was refused: that it is not here needs no second message.
     pub(super) fn refused(&self, name: &str) -> bool {
         let entry = name.rsplit_once('.').filter(|(_, copy)| copy.parse::<u32>().is_ok());
@@ -139,7 +150,7 @@ impl Traffic {
 
     /// Series that the engine measures and that these flows, forwarders and a controller offer.
     pub(super) fn series(&self, ndn: &NdnNet, sdn: &SdnNet) -> BTreeSet<&'static str> {
-        let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
+        let mut known: BTreeSet<&'static str> = sim::SERIES.iter().chain(DERIVED).map(|row| row.0).collect();
         let mut schemes = BTreeSet::new();
         for flow in &self.flows {
             match flow.transport {
@@ -172,7 +183,7 @@ impl Traffic {
         let schemes: BTreeSet<&str> = self.flows.iter().filter_map(Placed::scheme).collect();
         let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
         let video = [stream::VIDEO_SERIES, stream::PLAYER_SERIES];
-        let house = [sim::SERIES, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
+        let house = [sim::SERIES, DERIVED, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
         let house = house.into_iter().chain(video).flatten();
         let all = house.chain(own).chain(of_forwarders(ndn, sdn));
         all.filter(|row| row.0 == series).map(|row| row.2).collect()
@@ -282,9 +293,17 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             continue;
         }
         let Ok(senders) = senders(table, setting.net, notes) else { continue };
-        let copies = table.count.or(senders.len().max(1) as u32);
+        let mut app = match table.app.given() {
+            Some(written) => match apps::app(table, &model, written, senders.len(), setting, notes) {
+                Some(client) => Some(client),
+                None => continue,
+            },
+            None => None,
+        };
+        let shared = app.as_ref().is_some_and(|client| client.shared);
+        let copies = app.as_ref().map_or(table.count.or(senders.len().max(1) as u32), |client| client.copies);
         let times = match &table.arrivals {
-            Field::Given(arrivals) => match arrivals_of(table, &model, arrivals, setting, notes) {
+            Field::Given(written) => match arrivals::arrivals(table, &model, written, setting, notes) {
                 Some(times) => Some(times),
                 None => continue,
             },
@@ -300,7 +319,15 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         // arrivals from one sender share a pair of hosts; each copy has its own
         let mut place = None;
         for i in 0..times.as_ref().map_or(copies, |times| times.len() as u32) {
-            if place.is_none() || times.is_none() || senders.len() > 1 {
+            if let Some((from, to)) = times.as_ref().and_then(|times| times[i as usize].ends) {
+                let named = Flow {
+                    from: Senders(vec![setting.net.nodes[from.index()].clone().into()]).into(),
+                    to: Targets { list: vec![plain(setting.net, to)], listed: false }.into(),
+                    ..table.value.clone()
+                };
+                let named = At { value: named, place: table.place };
+                place = nodes(&named, Some(from), setting.net, &mut next_pair, paths, notes);
+            } else if place.is_none() || (times.is_none() && !shared) || senders.len() > 1 {
                 let sender = senders.get(i as usize % senders.len().max(1)).copied();
                 place = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
             }
@@ -339,17 +366,23 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             let mut own = Flow {
                 place: table.place,
                 from: Senders(vec![setting.net.nodes[from.index()].clone().into()]).into(),
-                start: Instant(start_of(table, &name, setting)).into(),
+                start: Instant(start_of(table, if shared { model.name } else { &name }, setting)).into(),
                 stop: table.stop.clone().filled(Instant(Time::NEVER)),
                 group: traffic.groups[group].0.clone().into(),
                 name: Field::Given(At { value: name, place: model.name.place }),
                 ..model.table.clone()
             };
             if let Some(times) = &times {
-                let (at, size) = times[i as usize];
-                (own.start, own.stop) = (Instant(at).into(), Instant(Time::NEVER).into());
-                own.size = size.into();
+                let arrival = &times[i as usize];
+                (own.start, own.stop) = (Instant(arrival.at).into(), Instant(arrival.stop).into());
+                own.size = arrival.size.into();
             }
+            own.app = match &mut app {
+                Some(client) => {
+                    Field::Given(client.named(if shared { model.name } else { own.name.known() }))
+                }
+                None => Field::Missing,
+            };
             if model.transport != Transport::Ndn {
                 own.to = Targets { list: targets, listed: model.cast != Cast::Unicast }.into();
             }
@@ -359,7 +392,13 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         }
         traffic.traces.extend(model.trace);
     }
+    apps::check(&traffic.flows, notes);
     traffic
+}
+
+/// A receiver for the whole run.
+fn plain(net: &Net, node: NodeId) -> At<Member> {
+    Member { node: net.name(node), ..Member::default() }.into()
 }
 
 /// When a copy starts: uniformly in `start` to `start` + `start_spread`, from the stream "start" of the flow.
@@ -373,64 +412,4 @@ fn start_of(table: &Flow, name: &str, setting: &Setting<'_>) -> Time {
     // a scenario writes instants up to 10⁹ s
     (start + Duration::from_nanos(draw.below(spread.as_nanos())))
         .min(Time::from_nanos(1_000_000_000_000_000_000))
-}
-
-/// Starts and sizes of the flows of `arrivals`: gaps are exponential from the stream "arrivals" of the entry's name, sizes
-/// are from its stream "sizes". `None` when something is noted.
-fn arrivals_of(
-    table: &Flow,
-    model: &Model<'_>,
-    arrivals: &file::Arrivals,
-    setting: &Setting<'_>,
-    notes: &mut Notes,
-) -> Option<Vec<(Time, Bytes)>> {
-    let of = "`arrivals`";
-    let rate = arrivals.rate.required("rate", of, arrivals.place, notes).map(|at| at.value);
-    let size = arrivals.size.required("size", of, arrivals.place, notes).map(|at| at.value);
-    for (key, written) in [
-        ("count", table.count.given().map(|at| at.place)),
-        ("size", table.size.given().map(|at| at.place)),
-        ("rate", table.rate.given().map(|at| at.place)),
-        ("start_spread", table.start_spread.given().map(|at| at.place)),
-        ("churn", table.churn.given().map(|at| at.place)),
-    ] {
-        if let Some(place) = written {
-            notes
-                .wrong(place, format!("`{key}` and `arrivals` do not go together"))
-                .hint("write one of them");
-        }
-    }
-    let (rate, size) = (rate?, size?);
-    if !matches!(model.transport, Transport::Tcp | Transport::Stack) {
-        notes
-            .wrong(arrivals.place, "`arrivals` are short flows over TCP or a stack")
-            .hint("take a scheme that runs over TCP");
-        return None;
-    }
-    let start = table.start.or(Instant(Time::ZERO)).0;
-    let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
-    let max = arrivals.count.or(u32::MAX) as usize;
-    let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(max as f64);
-    if expected > MAX_FLOWS as f64 / 2.0 && max > MAX_FLOWS {
-        notes
-            .wrong(arrivals.place, format!("about {expected:.0} flows would arrive"))
-            .hint(format!("at most {} are expected to; `count` bounds them", MAX_FLOWS / 2));
-        return None;
-    }
-    let path = format!("flow.{}", model.name.value);
-    let mut gaps = Random::new(setting.seed, &path, "arrivals");
-    let mut sizes = Random::new(setting.seed, &path, "sizes");
-    let mut list = Vec::new();
-    let mut at = start;
-    loop {
-        at += Duration::from_secs_f64(gaps.exponential(1.0 / rate));
-        if at >= stop || list.len() == max || list.len() > MAX_FLOWS {
-            return Some(list);
-        }
-        let drawn = match arrivals.size_shape.given() {
-            Some(shape) => sizes.pareto(size.as_f64(), shape.value).clamp(1.0, 1e15) as u64,
-            None => size.as_u64(),
-        };
-        list.push((at, Bytes::new(drawn)));
-    }
 }

@@ -1,6 +1,8 @@
 //! Resolving: from the tables of a file as written to the same tables with every default, name, pattern, relative unit and random
 //! draw filled in.
 
+pub(crate) mod apps;
+mod arrivals;
 mod churn;
 mod clocks;
 mod consumers;
@@ -15,6 +17,7 @@ mod ndn;
 pub(crate) mod params;
 mod places;
 mod sdn;
+pub(crate) mod sizes;
 mod stacks;
 mod sweeps;
 mod transports;
@@ -28,6 +31,7 @@ use sim::{Metric, RateTrace, RouteSpec};
 use stack::stream::FrameType;
 use units::Duration;
 
+use crate::report::FAIRNESS;
 use crate::schema::file::{File, Kind, NetworkNode, Record, Route, Routing, Topology};
 use crate::schema::read::{At, Field, Notes, shortened};
 use crate::schema::renames::unknown;
@@ -250,6 +254,11 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             series.push(name.clone());
         }
     }
+    let has = |name: &str| series.iter().any(|other| other.value == name);
+    if has(FAIRNESS) && !has("rate") {
+        // it is computed from the rates
+        series.push("rate".to_owned().into());
+    }
     let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
     if every > Duration::ZERO {
         // a consumer is what its Data arrive at
@@ -264,6 +273,7 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             .map(|subject| match subject {
                 "port" => 2 * setting.net.links.len(),
                 "flow" => traffic.flows.len(),
+                "flows" => traffic.groups.len() + 1,
                 "node" => {
                     let by_name = setting.icn.nodes().count() + setting.ndn.nodes().len();
                     by_name + setting.sdn.nodes().count()

@@ -50,7 +50,8 @@ pub(super) fn machine(
     }
     let of = format!("stack = \"{name}\"");
     refuse(table, &OTHERS, &of, notes);
-    let unfit: &[&str] = if contained.encoder.is_some() { &["size", "arrivals"] } else { &["encoder"] };
+    let unfit: &[&str] =
+        if contained.encoder.is_some() { &["size", "arrivals", "app"] } else { &["encoder"] };
     refuse(table, unfit, &of, notes);
     let packet = table.packet.or(Bytes::new(1500));
     let (min_packet, why) = contained.min_packet;

@@ -167,7 +167,7 @@ fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Note
 }
 
 /// What goes with a scheme.
-const PARTS: [&str; 7] = ["params", "tcp", "stream", "player", "size", "rate", "arrivals"];
+const PARTS: [&str; 7] = ["params", "tcp", "stream", "player", "size", "rate", "app"];
 
 fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Option<Machine> {
     for (key, place) in table.written() {
@@ -251,12 +251,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             if astray(table, entry, cast, notes) {
                 return None;
             }
-            refuse(
-                table,
-                &["tcp", "size", "rate", "arrivals"],
-                &format!("`{scheme}`, which is a stream"),
-                notes,
-            );
+            refuse(table, &["tcp", "size", "rate", "app"], &format!("`{scheme}`, which is a stream"), notes);
             let (keys, trace) = over_stream(table, entry, cast, folder, notes)?;
             (Transport::Stream, keys, trace)
         }

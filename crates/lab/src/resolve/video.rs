@@ -1,7 +1,5 @@
 //! Video of streams: an encoder's frames, and the player at the receivers.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use sim::Cast;
@@ -9,12 +7,11 @@ use stack::stream::{Depends, FrameType, Player as Usual};
 use units::Duration;
 
 use super::Trace;
+use crate::files;
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::read::{At, Notes, shortened, suggestion};
 use crate::schema::video::{DependsWord, Player};
 
-/// Largest list of frame sizes that is read.
-const MAX_BYTES: u64 = 64_000_000;
 /// Longest group of pictures.
 const MAX_TYPES: usize = 1000;
 
@@ -131,23 +128,7 @@ pub(super) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool,
 
 /// The frames that a file lists.
 fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Trace> {
-    let mut bytes = Vec::new();
-    let read = File::open(folder.join(&file.value))
-        .and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes));
-    if let Err(error) = read {
-        notes
-            .wrong(file.place, format!("`{}` cannot be read: {}", file.value, error.kind()))
-            .hint("the path is relative to the folder of the scenario");
-        return None;
-    }
-    if bytes.len() as u64 > MAX_BYTES {
-        notes.wrong(file.place, format!("`{}` is too large", file.value)).hint("at most 64 MB");
-        return None;
-    }
-    let Ok(text) = String::from_utf8(bytes) else {
-        notes.wrong(file.place, format!("`{}` is not UTF-8 text", file.value));
-        return None;
-    };
+    let text = files::text(file, "", folder, notes)?;
     match listed(&text) {
         Ok(list) => Some(list),
         Err((line, message)) => {

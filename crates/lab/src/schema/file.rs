@@ -15,6 +15,7 @@ use crate::schema::read::{At, tables, words};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
 use crate::schema::trace::TraceSource;
+use crate::schema::traffic::{App, Arrivals};
 use crate::schema::values::{
     Buffer, Ends, Expect, Instant, MarkAbove, Nodes, SchemeName, Senders, Sweep, Targets,
 };
@@ -310,8 +311,11 @@ tables! {
         stream: Arc<Stream>,
         /// Streams with a `source` of frames: how the receivers play them.
         player: Arc<Player>,
-        /// Short flows over TCP or QUIC with random arrivals, instead of one flow.
+        /// Flows that arrive one after the other, at random or as a file lists them, instead of one flow: short flows over TCP or QUIC,
+        /// calls of streams.
         arrivals: Arc<Arrivals>,
+        /// An application at the receiver that requests data and waits for them, over TCP or QUIC: a closed loop.
+        app: Arc<App>,
     }
 
     /// A receiver of a group with its own join and leave times.
@@ -357,18 +361,6 @@ tables! {
         reorder: u32 where count(1, 10_000),
         /// Explicit congestion notification. Default: false.
         ecn: bool,
-    }
-
-    /// Short flows that arrive as a Poisson process, from `start` until `stop`.
-    pub(crate) struct Arrivals = "arrivals" {
-        /// Mean number of new flows per second.
-        rate: f64 where share_of(1e-9, 1e6),
-        /// Maximum number of flows; fewer arrive if `stop` or the end of the run comes first. Default: no limit.
-        count: u32 where count(1, 100_000),
-        /// Mean payload of a flow; without `size_shape` every flow has this size.
-        size: Bytes where within("1 B", "1000000 GB"),
-        /// Shape of Pareto-distributed sizes, above 1.
-        size_shape: f64 where share_of(1.000_001, 1000.0),
     }
 
     /// A datagram source or a consumer of named data without congestion control; or the encoder of a stream. Rates include headers.
@@ -449,7 +441,8 @@ tables! {
         /// Record every dropped packet in the table `events`: when, on which link or at which node, why, and of which flow. Default:
         /// false.
         drops: bool,
-        /// Record the distribution of the delays of a consumer's segments, for percentiles. Default: false.
+        /// Record distributions: of the times that packets wait in each queue, of the queueing delays of flows also in large networks, of
+        /// the delays of a consumer's segments; for percentiles and the table `distributions`. Default: false.
         distributions: bool,
     }
 }

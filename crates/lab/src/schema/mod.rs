@@ -20,6 +20,7 @@ pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod tcp;
 pub(crate) mod trace;
+pub(crate) mod traffic;
 pub(crate) mod tree;
 pub(crate) mod values;
 pub(crate) mod video;

@@ -6,19 +6,11 @@ use sim::{OPPORTUNITY_BYTES, RateTrace};
 use units::{Duration, Rate, UnitText};
 
 use super::models::STEP;
+use crate::files::{Wrong, lines};
 use crate::schema::read::shortened;
-
-/// A line from 1, or 0 for the whole file, and what is wrong there.
-type Wrong = (usize, String);
 
 /// Columns of CSV with values that have units, and with numbers of bit/s and seconds; the last two also have a delay.
 const HEADS: [&str; 4] = ["time_s,rate", "time_s,rate_bps", "time_s,rate,delay", "time_s,rate_bps,delay_s"];
-
-/// Lines that say something, with their numbers: neither empty nor comments.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let said = |line: &&str| !line.is_empty() && !line.starts_with('#');
-    (1..).zip(text.lines().map(str::trim)).filter(move |(_, line)| said(line))
-}
 
 /// Delivery opportunities: a line is a time in whole milliseconds.
 pub(super) fn opportunities(text: &str) -> Result<RateTrace, Wrong> {
@@ -78,7 +70,7 @@ pub(super) fn rates(text: &str) -> Result<RateTrace, Wrong> {
 }
 
 /// A number of seconds, such as 0.25, exactly.
-fn seconds(written: &str) -> Option<Duration> {
+pub(crate) fn seconds(written: &str) -> Option<Duration> {
     let plain = written.chars().all(|c| c.is_ascii_digit() || c == '.');
     plain.then(|| Duration::from_text(&format!("{written} s")).ok()).flatten()
 }

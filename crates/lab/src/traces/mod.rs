@@ -1,11 +1,9 @@
 //! Traces of a link's rate, and of its delay: files in the format of mahimahi or as CSV, and models of kinds of links.
 
-mod files;
+pub(crate) mod files;
 mod leo;
 mod models;
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,25 +11,17 @@ use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use sim::RateTrace;
 
+use crate::files::text as text_of;
 use crate::schema::read::{At, Notes, Read as _, shortened};
 use crate::schema::trace::{Orbit, TraceModel, TraceSource};
-
-/// Largest file that is read.
-const MAX_BYTES: u64 = 64_000_000;
 
 /// The trace of a source; a path is relative to `folder`. `None` if something is noted.
 pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -> Option<Arc<RateTrace>> {
     match &source.value {
         TraceSource::Model(model, seed, orbit) => Some(Arc::new(models::trace(*model, *seed, *orbit))),
         TraceSource::File(path) => {
-            let at = At { value: path.as_str(), place: source.place };
-            let bytes = read(&at, folder, notes)?;
-            let Ok(text) = String::from_utf8(bytes) else {
-                notes
-                    .wrong(at.place, format!("`{}` is not UTF-8 text", shortened(path)))
-                    .hint("a trace is a text file: delivery opportunities in milliseconds, or CSV");
-                return None;
-            };
+            let at = At { value: path.clone(), place: source.place };
+            let text = text_of(&at, "; `thalweg trace` lists the models", folder, notes)?;
             let csv = path.to_ascii_lowercase().ends_with(".csv");
             let (trace, hint) = if csv {
                 (
@@ -54,23 +44,6 @@ pub(crate) fn load(source: &At<TraceSource>, folder: &Path, notes: &mut Notes) -
             }
         }
     }
-}
-
-fn read(path: &At<&str>, folder: &Path, notes: &mut Notes) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read =
-        File::open(folder.join(path.value)).and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes));
-    if let Err(error) = read {
-        notes
-            .wrong(path.place, format!("`{}` cannot be read: {}", shortened(path.value), error.kind()))
-            .hint("the path is relative to the folder of the scenario; `thalweg trace` lists the models");
-        return None;
-    }
-    if bytes.len() as u64 > MAX_BYTES {
-        notes.wrong(path.place, format!("`{}` is too large", shortened(path.value))).hint("at most 64 MB");
-        return None;
-    }
-    Some(bytes)
 }
 
 /// The models of links: a list of `{name, about, mean_bps, low_bps, high_bps, outage, period_s}`. `low_bps` and `high_bps` are the 10th and the

@@ -569,18 +569,6 @@ impl Whole<'_> {
                     .hint("take a shorter interval");
             }
         }
-        let consumes = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
-        // with more receivers, percentiles of queueing delays require this setting
-        let few = blueprint.flows.iter().map(|flow| flow.to.len()).sum::<usize>() <= sim::MANY_RECEIVERS;
-        if let Some(distributions) = record.distributions.given()
-            && distributions.value
-            && few
-            && !blueprint.flows.iter().any(consumes)
-        {
-            notes
-                .warn(distributions.place, "`distributions` has no effect: no flow is a consumer of named data")
-                .hint("leave it out: the percentiles queueing_delay_p50 to queueing_delay_p99 are kept without it");
-        }
         let silent = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_));
         let parts = blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some();
         if let Some(events) = record.events.given()
@@ -616,7 +604,7 @@ pub(crate) fn is_finite(flow: &FlowSpec) -> bool {
     match &flow.kind {
         FlowKind::Tcp(config) => matches!(config.demand, Demand::Finite(_)),
         FlowKind::Ndn(config) => config.size != Bytes::UNLIMITED,
-        FlowKind::Stack(stack) => stack.size != Bytes::UNLIMITED,
+        FlowKind::Stack(stack) => stack.size != Bytes::UNLIMITED && stack.size != Bytes::ZERO,
         FlowKind::Stream(_) | FlowKind::Datagram(_) => false,
     }
 }

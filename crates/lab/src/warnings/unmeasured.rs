@@ -38,6 +38,9 @@ fn why(key: &str, plan: &Plan, net: &Net) -> Option<(&'static str, &'static str)
             of_a_player(last).then_some(())?;
             (!flows.iter().any(|flow| plays(flow))).then_some(PLAYER)
         }
+        "link" => (matches!(last, "queue_p50" | "queue_p95" | "queue_p99")
+            && !plan.blueprint.record.distributions)
+            .then_some(("distributions are not recorded", "write distributions = true under [record]")),
         "node" => of_a_node(last, net.node(name)?, plan),
         _ => None,
     }
@@ -76,10 +79,13 @@ fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static st
             "the flow has no `size`, and never completes",
             "write size = \"10 MB\" in the flow, or `arrivals`",
         )),
-        "cov" | "convergence" if !recorded("rate") => {
+        "cov" | "convergence" | "fairness_mean" | "fairness_min" | "recovery" if !recorded("rate") => {
             Some(("the series `rate` is not recorded", "write series = [\"rate\"] under [record]"))
         }
-        "fairness" | "convergence" if none(controlled) => {
+        "recovery" if plan.blueprint.events.is_empty() => {
+            Some(("the scenario has no events", "write what changes under [[events]]"))
+        }
+        "fairness" | "fairness_mean" | "fairness_min" | "convergence" if none(controlled) => {
             Some(("no flow has a scheme", "write scheme = \"cubic\" in a flow"))
         }
         "delay" | "delay_std" | "delay_min" | "delay_max" if none(consumes) => Some((

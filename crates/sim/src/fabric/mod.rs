@@ -21,6 +21,7 @@ use tree::Tree;
 pub(crate) use tree::TreeNode;
 
 use crate::blueprint::Metric;
+use crate::delays::Delays;
 use crate::trace::PortRecord;
 use crate::{Blueprint, Cast, FlowSpec, RouteSpec};
 
@@ -258,6 +259,16 @@ impl Fabric {
     pub(crate) fn rebase(&mut self, now: Time) {
         self.count_backlogs(now);
         self.ports.iter_mut().for_each(|port| port.rebase(now));
+    }
+
+    /// Keeps the distributions of the times that packets wait in queues.
+    pub(crate) fn keep_waits(&mut self) {
+        self.ports.iter_mut().for_each(Port::keep_waits);
+    }
+
+    /// These distributions since the end of the warm-up, by port.
+    pub(crate) fn waits(&self) -> Vec<Option<Delays>> {
+        self.ports.iter().map(Port::waits).collect()
     }
 
     /// The counters of all ports since the end of the warm-up.

@@ -18,7 +18,7 @@ mod transmitter;
 use contract::{
     Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, QueueLimit, Random,
 };
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use bucket::Bucket;
 use counters::{Capacity, Counters};
@@ -32,6 +32,7 @@ use transmitter::Transmitter;
 
 use super::ring::Ring;
 use crate::PortSpec;
+use crate::delays::Delays;
 use crate::trace::PortRecord;
 
 /// The result of an offer of a packet.
@@ -117,6 +118,8 @@ struct Cold {
     capacity: Capacity,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
+    /// Distribution of the times that packets wait, if it is recorded.
+    waits: Option<Box<Delays>>,
     /// Counters at the end of the warm-up, which every reading subtracts.
     base: PortRecord,
 }
@@ -186,6 +189,7 @@ impl Port {
                 capacity: Capacity::default(),
                 drops: Default::default(),
                 marked_packets: 0,
+                waits: None,
                 base: PortRecord::default(),
             }),
         };
@@ -252,6 +256,35 @@ impl Port {
         self.cold.observers.departures.is_some()
     }
 
+    /// Keeps the distribution of the times that packets wait.
+    pub(super) fn keep_waits(&mut self) {
+        self.cold.waits = Some(Box::default());
+        self.update_offer_path();
+    }
+
+    /// Whether it keeps the distribution of the times that packets wait.
+    pub(super) fn keeps_waits(&self) -> bool {
+        self.cold.waits.is_some()
+    }
+
+    /// Counts that a packet waits this long.
+    pub(super) fn add_wait(&mut self, wait: Duration) {
+        if let Some(waits) = &mut self.cold.waits {
+            waits.add(wait);
+        }
+    }
+
+    /// Counts how long the packet waits that the FIFO accepted at `now`, at the present rate.
+    pub(super) fn add_wait_of_last(&mut self, now: Time) {
+        let start = self.ring.at(self.ring.tail.wrapping_sub(1)).start;
+        self.add_wait(start.saturating_since(now));
+    }
+
+    /// The distribution of the times that packets waited.
+    pub(super) fn waits(&self) -> Option<Delays> {
+        self.cold.waits.as_deref().cloned()
+    }
+
     /// Whether the link is up.
     pub(super) const fn is_up(&self) -> bool {
         self.paths.up
@@ -296,7 +329,7 @@ impl Port {
     }
 
     fn update_offer_path(&mut self) {
-        let observed = self.observes_offers() || self.observes_departures();
+        let observed = self.observes_offers() || self.observes_departures() || self.keeps_waits();
         self.paths.fast_offers = self.paths.up
             && self.discipline.is_none()
             && !self.is_planned()
@@ -538,6 +571,9 @@ impl Port {
     /// Ends the warm-up.
     pub(super) fn rebase(&mut self, now: Time) {
         self.cold.base = self.reading(now);
+        if let Some(waits) = &mut self.cold.waits {
+            waits.clear();
+        }
         let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
         self.counters.backlog_max = self.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);
     }

@@ -108,7 +108,8 @@ impl Fabric {
             state.count_offer();
             return SlowOffer::Fifo(state.refuse(why));
         }
-        if state.observes_departures() {
+        let keeps_waits = state.keeps_waits();
+        if state.observes_departures() || keeps_waits {
             self.note_enqueue(id, now);
         }
         if is_up && is_fifo {
@@ -118,7 +119,11 @@ impl Fabric {
             } else {
                 self.enqueue::<false>(port, id, packet, now)
             };
-            self.ports[port.index()].count_unshown(queued);
+            let state = &mut self.ports[port.index()];
+            state.count_unshown(queued);
+            if keeps_waits && !matches!(offer, Offer::Dropped(_)) {
+                state.add_wait_of_last(now);
+            }
             return SlowOffer::Fifo(offer);
         }
         let state = &mut self.ports[port.index()];
@@ -165,6 +170,10 @@ impl Fabric {
         let Some(packet) = next else { return (dropped, Next::Nothing) };
         let depart = state.serve(now, packet, arena.get(packet).size_bytes);
         let observed = state.observes_departures();
+        if state.keeps_waits() {
+            let wait = self.waited(packet, now);
+            self.ports[port.index()].add_wait(wait);
+        }
         let observed = observed.then(|| self.waited(packet, now));
         (dropped, Next::Starts(Service { packet, depart, observed }))
     }

@@ -105,6 +105,8 @@ pub(crate) struct EndpointState {
     screen: Time,
     arrived: Arrivals,
     sent: Sent,
+    /// Delivered bytes at which an application is told.
+    news_at: u64,
     /// Distribution of one-way delays at receivers and consumers, see [`crate::MANY_RECEIVERS`].
     delays: Option<Box<Delays>>,
     random: Random,
@@ -143,6 +145,7 @@ impl EndpointState {
             screen: Time::ZERO,
             arrived: Arrivals::default(),
             sent: Sent::default(),
+            news_at: u64::MAX,
             delays: None,
             random,
             meter: Meter::default(),
@@ -322,6 +325,17 @@ impl EndpointState {
         if let Some(delays) = &mut self.delays {
             delays.add(delay);
         }
+    }
+
+    /// Whether so much has been delivered that an application is to be told.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.meter.goodput_bytes >= self.news_at
+    }
+
+    /// Sets the delivered bytes at which an application is told.
+    pub(super) fn set_news(&mut self, at: u64) {
+        self.news_at = at;
     }
 
     /// Bytes sent, arrived and delivered to the application over the whole run.

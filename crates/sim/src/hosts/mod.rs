@@ -116,6 +116,22 @@ impl Hosts {
         self.endpoints[endpoint.index()].is_active()
     }
 
+    // ---- applications
+
+    /// Bytes delivered at the receiver of a flow.
+    pub(crate) fn delivered(&self, flow: FlowId) -> u64 {
+        let receiver = self.receivers_of(flow).next().map(|receiver| self.receivers[receiver].endpoint);
+        receiver.map_or(0, |endpoint| self.endpoints[endpoint.index()].totals().delivered_bytes)
+    }
+
+    /// Sets the delivered bytes at the receiver of a flow at which its application is told.
+    pub(crate) fn set_news(&mut self, flow: FlowId, at: u64) {
+        for receiver in self.receivers_of(flow) {
+            let endpoint = self.receivers[receiver].endpoint;
+            self.endpoint(endpoint).set_news(at);
+        }
+    }
+
     // ---- clocks
 
     /// When a packet to an endpoint was sent by true time. `None` if the endpoint does not accept it: it is not active, or the packet

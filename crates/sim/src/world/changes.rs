@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    fn start_flow(&mut self, flow: FlowId) {
+    pub(super) fn start_flow(&mut self, flow: FlowId) {
         let sender = self.hosts.sender_of(flow);
         if self.hosts.is_active(sender) {
             return;

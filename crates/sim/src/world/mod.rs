@@ -6,6 +6,7 @@
 //! That path is in `packets.rs` and `queues.rs`; endpoints and state machines of nodes are called in `hosts.rs`, changes during a run are in
 //! `changes.rs`, commands of a controller in `commands.rs`, emulation in `emulation.rs`.
 
+mod apps;
 mod changes;
 mod commands;
 mod emulation;
@@ -21,6 +22,7 @@ use units::{Duration, Time};
 
 pub use emulation::{ExternalPayloads, Observers, Tap};
 
+use self::apps::Apps;
 use self::emulation::External;
 use crate::accounts::{Accounts, Recorded};
 use crate::agenda::{Agenda, Kind, What};
@@ -74,6 +76,7 @@ pub struct World {
     local: VecDeque<LocalDelivery>,
     accounts: Accounts,
     external: External,
+    apps: Apps,
 }
 
 /// A packet between an endpoint and the state machine of its node.
@@ -111,6 +114,9 @@ impl World {
         build::check(blueprint)?;
         let mut fabric = Fabric::new(blueprint);
         let hosts = Hosts::new(blueprint, &mut fabric)?;
+        if blueprint.record.distributions {
+            fabric.keep_waits();
+        }
         let mut accounts = Accounts::new(blueprint);
         let mut out = Outputs::default();
         out.notes.probing = accounts.record(blueprint, &hosts);
@@ -126,7 +132,9 @@ impl World {
             local: VecDeque::new(),
             accounts,
             external: External::default(),
+            apps: Apps::new(blueprint),
         };
+        world.connect_apps();
         world.start_nodes();
         Ok(world)
     }
@@ -199,7 +207,18 @@ impl World {
 
     fn trace(&mut self, recorded: Recorded) -> Trace {
         let in_flight = self.out.arena.live() as u64;
-        self.accounts.trace(recorded, self.now, in_flight, &mut self.fabric, &self.hosts, &self.blueprint)
+        let apps = self.apps.records(self.now);
+        let mut trace = self.accounts.trace(
+            recorded,
+            self.now,
+            in_flight,
+            &mut self.fabric,
+            &self.hosts,
+            &self.blueprint,
+        );
+        trace.apps = apps;
+        trace.waits = self.fabric.waits();
+        trace
     }
 
     /// Handles the run's own events: its end, the end of the warm-up, and progress.
@@ -220,6 +239,10 @@ impl World {
                 None
             }
             build::RUN_UNTIL => Some(Stop::Reached),
+            _ if index >= build::RUN_APP => {
+                self.on_app(index - build::RUN_APP);
+                None
+            }
             _ => {
                 control.now_ns.store(self.now.as_nanos(), Ordering::Relaxed);
                 control.events.store(self.accounts.events_handled(), Ordering::Relaxed);

@@ -223,21 +223,35 @@ impl World {
         self.out.arena.release(id);
         self.accounts.count_delivered();
         state.receive(self.now, &packet, packet.sent_at, &mut self.out);
+        let has_news = state.has_news();
         self.after(endpoint);
+        if has_news {
+            self.on_news(endpoint);
+        }
     }
 
     /// Delivers a packet on the slow path: with inexact clocks its time stamp is converted; otherwise it is too late.
     #[cold]
     fn deliver_by_clock(&mut self, endpoint: EndpointId, id: PacketId) {
         let packet = *self.out.arena.get(id);
+        if matches!(packet.header, Header::Request { .. }) && !self.hosts.is_active(endpoint) {
+            // the first request opens the connection
+            self.start_flow(packet.flow);
+            return self.deliver_to(endpoint, id);
+        }
         let Some(sent_at) = self.hosts.sent_at(endpoint, &packet) else {
             let node = self.hosts.address(endpoint).node;
             return self.drop(id, DropReason::NotListening, Subject::Node(node));
         };
         self.out.arena.release(id);
         self.accounts.count_delivered();
-        self.hosts.endpoint(endpoint).receive(self.now, &packet, sent_at, &mut self.out);
+        let state = self.hosts.endpoint(endpoint);
+        state.receive(self.now, &packet, sent_at, &mut self.out);
+        let has_news = state.has_news();
         self.after(endpoint);
+        if has_news {
+            self.on_news(endpoint);
+        }
     }
 
     /// Drops a packet with its reason, at a port or a node, and counts it for its flow. Drops at a port are also counted there, by

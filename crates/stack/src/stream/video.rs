@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use contract::Random;
-use units::{Bytes, Duration, Rate, math};
+use units::{Bytes, Duration, Rate};
+
+use crate::app::log_normal;
 
 /// Frames that a stream carries instead of endless data.
 ///
@@ -173,7 +175,7 @@ impl Encoder {
         let number = self.number()?;
         let mut exact = self.unit * self.video.weight(number);
         if self.variation > 0.0 {
-            exact *= self.chance();
+            exact *= log_normal(self.variation, &mut self.random);
         }
         exact += self.carry;
         let size = exact.floor().clamp(1.0, f64::from(LARGEST));
@@ -181,15 +183,6 @@ impl Encoder {
         self.carry = (exact - size).clamp(0.0, 1.0);
         self.number = number + 1;
         Some(Bytes::new(size as u64))
-    }
-
-    /// A log-normal random number with mean 1 and the coefficient of variation of the video.
-    fn chance(&mut self) -> f64 {
-        // σ² = ln(1 + c²); exp(σ·z − σ²/2) has mean 1; z by Box and Muller
-        let variance = math::ln(1.0 + self.variation * self.variation);
-        let radius = f64::sqrt(-2.0 * math::ln(1.0 - self.random.unit()));
-        let z = radius * math::cos(std::f64::consts::TAU * self.random.unit());
-        math::exp(variance.sqrt() * z - variance / 2.0)
     }
 }
 

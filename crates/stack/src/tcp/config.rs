@@ -118,7 +118,7 @@ pub enum Demand {
     Bulk,
     /// This many bytes of payload; then the flow is complete.
     Finite(Bytes),
-    /// The application produces payload at this rate.
+    /// The application produces payload at this rate; at [`Rate::ZERO`] what the receiver's application requests, and no more.
     Limited(Rate),
 }
 

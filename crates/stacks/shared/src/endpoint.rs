@@ -20,6 +20,8 @@ pub(crate) struct Client<S> {
     peer: Peer<S>,
     /// Bytes that the application has not given to the stream.
     left: u64,
+    /// Bytes that the receiver has requested, if it requests them; the stream then has no end.
+    requested: Option<u64>,
     seen: Shared,
     /// Counters: packets declared lost, and episodes.
     counted: (u64, u64),
@@ -52,6 +54,7 @@ impl<S: Stack> Client<S> {
             controller: config.controller.clone(),
             peer: Peer { log: logged.then(|| seen.clone()), ..Peer::new(config.mtu, to, out, inward) },
             left: config.size.as_u64(),
+            requested: (config.size == Bytes::ZERO).then_some(0),
             seen,
             counted: (0, 0),
         }
@@ -81,7 +84,17 @@ impl<S: Stack> Client<S> {
             let Some(written) = stack.write(Chunk::from_static(&CONTENT[..size])) else { return };
             self.left -= written as u64;
         }
-        stack.finish();
+        if self.requested.is_none() {
+            stack.finish();
+        }
+    }
+
+    /// Takes a request of the receiver's application, which may be repeated or late.
+    fn on_request(&mut self, total: u64) {
+        if let Some(requested) = &mut self.requested {
+            self.left += total.saturating_sub(*requested);
+            *requested = total.max(*requested);
+        }
     }
 
     /// What the stack counts, also in the log.
@@ -124,6 +137,7 @@ impl<S: Stack> Endpoint for Client<S> {
         match input {
             Input::Start if !self.peer.running => self.connect(cx),
             Input::Stop => return self.peer.stop(),
+            Input::Packet(Packet { header: Header::Request { total }, .. }) => self.on_request(*total),
             Input::Packet(packet) => self.peer.receive(packet, cx),
             Input::App(Request::Send(bytes)) => self.left = self.left.saturating_add(bytes.as_u64()),
             Input::Start | Input::Timer | Input::Mode(_) => {}

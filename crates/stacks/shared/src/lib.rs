@@ -32,7 +32,7 @@ pub struct Config {
     pub controller: Controller,
     /// Largest IPv4 packet that the path carries.
     pub mtu: Bytes,
-    /// Bytes to upload; [`Bytes::UNLIMITED`] for no end.
+    /// Bytes to upload; [`Bytes::UNLIMITED`] for no end; zero for what the receiver requests ([`contract::Header::Request`]).
     pub size: Bytes,
 }
 

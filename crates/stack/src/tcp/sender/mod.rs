@@ -39,8 +39,8 @@ use crate::parts::Pacer;
 ///
 /// 1. [`Sender::new`]; nothing is sent yet.
 /// 2. Inputs go to [`Endpoint::handle`] in the order in which they happen, each with a [`Cx`] at that instant: [`Input::Start`] opens the
-///    connection, [`Input::Packet`] is an acknowledgement, [`Input::Timer`] says that the deadline may have passed, [`Input::App`] adds
-///    data to send, [`Input::Stop`] closes. Other packets and [`Input::Mode`] are ignored.
+///    connection, [`Input::Packet`] is an acknowledgement, [`Input::Timer`] says that the deadline may have passed, [`Input::App`] and
+///    a packet with [`Header::Request`] add data to send, [`Input::Stop`] closes. Other packets and [`Input::Mode`] are ignored.
 /// 3. **After every input** the driver sends all packets in the outbox of [`contract::Outputs`], in order, at once: the sender paces by deadlines.
 /// 4. The driver then polls [`Endpoint::wake`] and gives [`Input::Timer`] at or after that instant. An early timer changes nothing. Every other
 ///    input makes a polled deadline void.
@@ -539,6 +539,24 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
+    // ---- the application
+
+    /// Takes a request of the receiver's application, which may be repeated or late.
+    #[cold]
+    fn on_request(&mut self, total: u64, cx: &mut Cx<'_>) {
+        if self.phase != Phase::Closed && self.supply.request_up_to(total) {
+            self.supplied(cx);
+        }
+    }
+
+    /// There are more data to send.
+    fn supplied(&mut self, cx: &mut Cx<'_>) {
+        if self.phase == Phase::Open {
+            self.transmit(cx);
+            self.arm(cx);
+        }
+    }
+
     // ---- the trace
 
     #[cold]
@@ -560,15 +578,13 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
             Input::Packet(packet @ Packet { header: Header::Tcp(header), .. }) => {
                 self.on_packet(header, packet, cx);
             }
+            Input::Packet(Packet { header: Header::Request { total }, .. }) => self.on_request(*total, cx),
             Input::Packet(_) | Input::Mode(_) => {}
             Input::Start => self.start(cx),
             Input::Timer => self.on_timer(cx),
             Input::App(request) => {
                 self.supply.request(request);
-                if self.phase == Phase::Open {
-                    self.transmit(cx);
-                    self.arm(cx);
-                }
+                self.supplied(cx);
             }
             Input::Stop => {
                 self.phase = Phase::Closed;

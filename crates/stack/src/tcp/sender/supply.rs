@@ -57,6 +57,13 @@ impl Supply {
         }
     }
 
+    /// Makes the first `total` bytes of the connection ready. Returns whether some of them were not.
+    pub(super) fn request_up_to(&mut self, total: u64) -> bool {
+        let more = total.saturating_sub(self.ready);
+        self.request(Request::Send(Bytes::new(more)));
+        more > 0
+    }
+
     /// Takes a request of the application.
     pub(super) fn request(&mut self, request: Request) {
         let Request::Send(more) = request;

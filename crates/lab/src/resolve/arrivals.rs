@@ -1,0 +1,213 @@
+//! Arrivals of flows: at random from the seed, or as a file lists them.
+
+use contract::{NodeId, Random};
+use units::{Bytes, Duration, Time};
+
+use super::flows::Setting;
+use super::places::MAX_FLOWS;
+use super::sizes::{self, SizeKeys};
+use super::transports::{Model, Transport};
+use crate::files::{self, Wrong};
+use crate::schema::file::Flow;
+use crate::schema::read::{At, Notes, shortened};
+use crate::schema::traffic::Arrivals;
+use crate::schema::values::Instant;
+use crate::topology::Net;
+use crate::traces::files::seconds;
+
+/// A flow that arrives.
+pub(super) struct Arrival {
+    pub(super) at: Time,
+    /// Its payload, if it has an end.
+    pub(super) size: Option<Bytes>,
+    /// When it stops.
+    pub(super) stop: Time,
+    /// Its sender and receiver, where a file names them.
+    pub(super) ends: Option<(NodeId, NodeId)>,
+}
+
+/// The flows of `arrivals`. `None` when something is noted.
+///
+/// Gaps are exponential from the stream "arrivals" of the entry's name, sizes are from its stream "sizes", durations from its stream "durations".
+pub(super) fn arrivals(
+    table: &Flow,
+    model: &Model<'_>,
+    arrivals: &At<std::sync::Arc<Arrivals>>,
+    setting: &Setting<'_>,
+    notes: &mut Notes,
+) -> Option<Vec<Arrival>> {
+    let before = notes.count();
+    for (key, written) in [
+        ("count", table.count.given().map(|at| at.place)),
+        ("size", table.size.given().map(|at| at.place)),
+        ("rate", table.rate.given().map(|at| at.place)),
+        ("start_spread", table.start_spread.given().map(|at| at.place)),
+        ("churn", table.churn.given().map(|at| at.place)),
+        ("app", table.app.given().map(|at| at.place)),
+    ] {
+        if let Some(place) = written {
+            notes
+                .wrong(place, format!("`{key}` and `arrivals` do not go together"))
+                .hint("write one of them");
+        }
+    }
+    if model.transport == Transport::Ndn {
+        notes
+            .wrong(arrivals.place, "`arrivals` are flows over TCP, a stack, streams or datagrams")
+            .hint("requests of named data are set in `consumer`");
+    }
+    if arrivals.file.given().is_some() {
+        return listed(table, model, arrivals, setting, notes).filter(|_| notes.count() == before);
+    }
+    let start = table.start.or(Instant(Time::ZERO)).0;
+    let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
+    let keys = keys(arrivals);
+    let sized = matches!(model.transport, Transport::Tcp | Transport::Stack);
+    let sizes = if sized {
+        if let Some(duration) = arrivals.duration.given() {
+            notes
+                .wrong(duration.place, "flows over TCP or a stack end with their last byte")
+                .hint("write `size` instead of `duration`");
+        }
+        sizes::checked(keys, "`arrivals`", arrivals.place, setting.folder, notes)
+    } else {
+        if let Some(place) = keys.written() {
+            notes.wrong(place, "streams and datagrams have no size").hint("write `duration` instead");
+        }
+        arrivals.duration.required("duration", "`arrivals` of streams and datagrams", arrivals.place, notes);
+        None
+    };
+    if let (Some(rate), Some(_)) = (arrivals.rate.given(), arrivals.load.given()) {
+        notes.wrong(rate.place, "arrivals have a `rate` or a `load`").hint("write one of them");
+    }
+    if let (Some(load), false) = (arrivals.load.given(), sized) {
+        notes.wrong(load.place, "a `load` needs flows with a size").hint("write `rate` instead");
+    }
+    if arrivals.load.is_missing() {
+        arrivals.rate.required("rate", "`arrivals`", arrivals.place, notes);
+    }
+    let wrong = arrivals.rate.is_wrong() || arrivals.load.is_wrong() || arrivals.duration.is_wrong();
+    if notes.count() > before || wrong {
+        return None;
+    }
+    let sizes = match sizes {
+        Some(sizes) => Some(SizeKeys { sizes: &sizes, ..keys }.distribution()),
+        None if sized => return None,
+        None => None,
+    };
+    let rate = match (arrivals.load.given(), &sizes) {
+        (Some(load), Some(sizes)) => load.as_bps_f64() / 8.0 / sizes.mean(),
+        _ => arrivals.rate.known().to_owned(),
+    };
+    let max = arrivals.count.or(u32::MAX) as usize;
+    let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(max as f64);
+    if expected > MAX_FLOWS as f64 / 2.0 && max > MAX_FLOWS {
+        notes
+            .wrong(arrivals.place, format!("about {expected:.0} flows would arrive"))
+            .hint(format!("at most {} are expected to; `count` bounds them", MAX_FLOWS / 2));
+        return None;
+    }
+    let path = format!("flow.{}", model.name.value);
+    let mut gaps = Random::new(setting.seed, &path, "arrivals");
+    let mut drawn_sizes = Random::new(setting.seed, &path, "sizes");
+    let mut durations = Random::new(setting.seed, &path, "durations");
+    let mut list = Vec::new();
+    let mut at = start;
+    loop {
+        at += Duration::from_secs_f64(gaps.exponential(1.0 / rate));
+        if at >= stop || list.len() == max || list.len() > MAX_FLOWS {
+            return Some(list);
+        }
+        let until = arrivals.duration.given().map_or(Time::NEVER, |mean| {
+            at + Duration::from_secs_f64(durations.exponential(mean.as_secs_f64()))
+                .max(Duration::from_nanos(1))
+        });
+        let size = sizes.as_ref().map(|sizes| sizes.draw(&mut drawn_sizes));
+        list.push(Arrival { at, size, stop: until, ends: None });
+    }
+}
+
+fn keys(arrivals: &Arrivals) -> SizeKeys<'_> {
+    let Arrivals { size, size_shape, size_variation, sizes, .. } = arrivals;
+    SizeKeys { size, shape: size_shape, variation: size_variation, sizes }
+}
+
+/// The flows that a file lists.
+fn listed(
+    table: &Flow,
+    model: &Model<'_>,
+    arrivals: &Arrivals,
+    setting: &Setting<'_>,
+    notes: &mut Notes,
+) -> Option<Vec<Arrival>> {
+    for (key, place) in arrivals.written() {
+        if !matches!(key, "file" | "count") {
+            notes
+                .wrong(place, format!("`{key}` and `file` do not go together"))
+                .hint("the file lists starts and sizes");
+        }
+    }
+    let file = arrivals.file.given()?;
+    if !matches!(model.transport, Transport::Tcp | Transport::Stack) {
+        notes
+            .wrong(file.place, "a file lists payloads of flows over TCP or a stack")
+            .hint("take a scheme that runs over TCP");
+        return None;
+    }
+    const HINT: &str =
+        "a line is a start in seconds and a size in bytes, or a start, two nodes and a size: 0.5,h1,h2,20000";
+    let start = table.start.or(Instant(Time::ZERO)).0;
+    let mut list = files::parsed(file, HINT, setting.folder, notes, |text| read(text, start, setting.net))?;
+    let ends = [table.from.given().map(|at| at.place), table.to.given().map(|at| at.place)];
+    if let Some(place) =
+        ends.into_iter().flatten().next().filter(|_| list.iter().any(|flow| flow.ends.is_some()))
+    {
+        notes.wrong(place, "the file names senders and receivers").hint("leave `from` and `to` out");
+        return None;
+    }
+    let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
+    list.retain(|flow| flow.at < stop);
+    list.truncate(arrivals.count.or(u32::MAX) as usize);
+    Some(list)
+}
+
+/// The flows of a CSV file; times are after `start`.
+fn read(text: &str, start: Time, net: &Net) -> Result<Vec<Arrival>, Wrong> {
+    let mut list: Vec<Arrival> = Vec::new();
+    for (index, (line, written)) in files::lines(text).enumerate() {
+        let columns: Vec<&str> = written.split(',').map(str::trim).collect();
+        if index == 0 && columns.first().is_some_and(|head| head.starts_with("start")) {
+            continue;
+        }
+        let (at, ends, size) = match columns[..] {
+            [at, size] => (at, None, size),
+            [at, from, to, size] => (at, Some([from, to]), size),
+            _ => return Err((line, format!("{} columns are neither two nor four", columns.len()))),
+        };
+        let after =
+            seconds(at).ok_or_else(|| (line, format!("`{}` is no time in seconds", shortened(at))))?;
+        let size = size.parse::<u64>().ok().filter(|size| (1..=1_000_000_000_000_000).contains(size));
+        let size = size.ok_or_else(|| {
+            (line, format!("`{}` is no size in bytes", shortened(columns[columns.len() - 1])))
+        })?;
+        let ends = match ends.map(|ends| ends.map(|name| net.node(name).ok_or(name))) {
+            None => None,
+            Some([Ok(from), Ok(to)]) if from == to => {
+                return Err((line, format!("a flow cannot go from `{}` to itself", shortened(columns[1]))));
+            }
+            Some([Ok(from), Ok(to)]) => Some((from, to)),
+            Some([Err(name), _] | [_, Err(name)]) => {
+                return Err((line, format!("no node is called `{}`", shortened(name))));
+            }
+        };
+        if list.first().is_some_and(|first| first.ends.is_some() != ends.is_some()) {
+            return Err((line, "some lines have two columns and others four".to_owned()));
+        }
+        list.push(Arrival { at: start + after, size: Some(Bytes::new(size)), stop: Time::NEVER, ends });
+    }
+    if list.is_empty() {
+        return Err((0, "there are no flows in it".to_owned()));
+    }
+    list.sort_by_key(|flow| flow.at);
+    Ok(list)
+}

@@ -1,0 +1,173 @@
+//! Distributions of sizes: from the keys of `arrivals` and `app`.
+
+use std::path::Path;
+
+use stack::app::{DATA_MINING, Sizes, WEB_SEARCH};
+use units::Bytes;
+
+use crate::files::{self, Wrong};
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::traffic::SizeTable;
+use crate::schema::tree::Place;
+
+/// The names of published distributions.
+const PUBLISHED: [(&str, &[(u64, f64)]); 2] = [("web_search", WEB_SEARCH), ("data_mining", DATA_MINING)];
+
+/// The keys that set a distribution.
+#[derive(Clone, Copy)]
+pub(crate) struct SizeKeys<'a> {
+    pub(crate) size: &'a Field<Bytes>,
+    pub(crate) shape: &'a Field<f64>,
+    pub(crate) variation: &'a Field<f64>,
+    pub(crate) sizes: &'a Field<SizeTable>,
+}
+
+impl SizeKeys<'_> {
+    /// Whether one of them is written.
+    pub(super) fn written(&self) -> Option<Place> {
+        let keys = [self.size.given().map(|at| at.place), self.sizes.given().map(|at| at.place)];
+        let more = [self.shape, self.variation].map(|key| key.given().map(|at| at.place));
+        keys.into_iter().chain(more).flatten().next()
+    }
+
+    /// The distribution of keys that were checked: sizes are a published name or points.
+    pub(crate) fn distribution(&self) -> Sizes {
+        if let Some(table) = self.sizes.given() {
+            return Sizes::Table(match &table.value {
+                SizeTable::Points(points) => points.as_slice().into(),
+                SizeTable::Named(name) => {
+                    published(name).expect("a name that is not published was replaced by its points").into()
+                }
+            });
+        }
+        let mean = *self.size.known();
+        match (self.shape.given(), self.variation.given()) {
+            (Some(shape), _) => Sizes::Pareto { mean, shape: shape.value },
+            (None, Some(variation)) => Sizes::LogNormal { mean, variation: variation.value },
+            (None, None) => Sizes::Fixed(mean),
+        }
+    }
+}
+
+fn published(name: &str) -> Option<&'static [(u64, f64)]> {
+    PUBLISHED.iter().find(|row| row.0 == name).map(|row| row.1)
+}
+
+/// Checks the keys of the table `of` at `place`. Returns the key `sizes` with a file replaced by its points; `None` if something is noted.
+pub(super) fn checked(
+    keys: SizeKeys<'_>,
+    of: &str,
+    place: Place,
+    folder: &Path,
+    notes: &mut Notes,
+) -> Option<Field<SizeTable>> {
+    let before = notes.count();
+    if let (Some(shape), Some(_)) = (keys.shape.given(), keys.variation.given()) {
+        notes
+            .wrong(shape.place, "sizes are Pareto-distributed or log-normal")
+            .hint("write `size_shape` or `size_variation`");
+    }
+    let Some(table) = keys.sizes.given() else {
+        if !keys.sizes.is_wrong() {
+            keys.size.required("size", of, place, notes);
+        }
+        let wrong = keys.size.is_wrong() || keys.sizes.is_wrong();
+        return (notes.count() == before && !wrong).then_some(Field::Missing);
+    };
+    for (key, written) in [
+        ("size", keys.size.given().map(|at| at.place)),
+        ("size_shape", keys.shape.given().map(|at| at.place)),
+        ("size_variation", keys.variation.given().map(|at| at.place)),
+    ] {
+        if let Some(place) = written {
+            notes.wrong(place, format!("`{key}` and `sizes` do not go together")).hint("write one of them");
+        }
+    }
+    let points = match &table.value {
+        SizeTable::Named(name) if published(name).is_some() => None,
+        SizeTable::Named(path) if path.contains(['.', '/']) => {
+            const HINT: &str =
+                "a line is a size in bytes and the share of flows up to it, such as 10000 0.15";
+            let path = At { value: path.clone(), place: table.place };
+            Some(files::parsed(&path, HINT, folder, notes, points)?)
+        }
+        SizeTable::Named(name) => {
+            let known: Vec<String> = PUBLISHED.iter().map(|row| format!("\"{}\"", row.0)).collect();
+            notes
+                .wrong(table.place, format!("`{}` is no distribution of sizes", shortened(name)))
+                .hint(format!("take {}, or a file: its name contains a dot", known.join(" or ")));
+            return None;
+        }
+        SizeTable::Points(points) => match checked_points(points.clone()) {
+            Ok(points) => Some(points),
+            Err(message) => {
+                notes
+                    .wrong(table.place, message)
+                    .hint("write sizes and shares in ascending order, such as [[1000, 0.5], [50000, 1]]");
+                return None;
+            }
+        },
+    };
+    (notes.count() == before).then(|| match points {
+        Some(points) => Field::Given(At { value: SizeTable::Points(points), place: table.place }),
+        None => keys.sizes.clone(),
+    })
+}
+
+/// Points of a file: a size and a share per line.
+fn points(text: &str) -> Result<Vec<(u64, f64)>, Wrong> {
+    let mut points = Vec::new();
+    for (line, written) in files::lines(text) {
+        let words: Vec<&str> = written.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
+        let [size, share] = words[..] else {
+            return Err((line, format!("`{}` is no size and share", shortened(written))));
+        };
+        let size = size.parse::<f64>().ok().filter(|size| (0.0..=1e15).contains(size));
+        let share = share.parse::<f64>().ok().filter(|share| share.is_finite());
+        let (Some(size), Some(share)) = (size, share) else {
+            return Err((line, format!("`{}` is no size and share", shortened(written))));
+        };
+        points.push((size as u64, share));
+    }
+    checked_points(points).map_err(|message| (0, message))
+}
+
+/// Points in order, with shares up to 1; those of a table in percent are divided by 100.
+fn checked_points(mut points: Vec<(u64, f64)>) -> Result<Vec<(u64, f64)>, String> {
+    let Some(&(last, whole)) = points.last() else { return Err("there are no sizes in it".to_owned()) };
+    if let Some(pair) = points.windows(2).find(|pair| pair[0].0 > pair[1].0 || pair[0].1 > pair[1].1) {
+        return Err(format!("{} {} is before {} {}", pair[0].0, pair[0].1, pair[1].0, pair[1].1));
+    }
+    if points[0].1 < 0.0 || last == 0 {
+        return Err("sizes and shares are not negative, and the last size is above zero".to_owned());
+    }
+    if whole != 1.0 && whole != 100.0 {
+        return Err(format!("the last share is {whole}, and neither 1 nor 100"));
+    }
+    points.iter_mut().for_each(|(_, share)| *share /= whole);
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The public file of HPCC has shares in percent and a size per line; it is the published table.
+    #[test]
+    fn a_file_of_sizes_may_have_percent() {
+        let text = "0 0\n10000 15\n20000 20\n30000 30\n50000 40\n80000 53\n200000 60\n1000000 70\n2000000 80\n\
+                    5000000 90\n10000000 97\n30000000 100\n";
+        let read = Sizes::Table(points(text).expect("sizes").into());
+        assert!((read.mean() - Sizes::Table(WEB_SEARCH.into()).mean()).abs() < 1e-6);
+        assert_eq!(points("# a comment\n7, 0.5\n\n9\t1.0").expect("sizes"), [(7, 0.5), (9, 1.0)]);
+    }
+
+    #[test]
+    fn a_broken_file_of_sizes_names_its_line() {
+        assert_eq!(points("100 0.5\n200").expect_err("one word").0, 2);
+        assert_eq!(points("100 0.5\nx 1").expect_err("no number").0, 2);
+        for text in ["", "100 0.5\n90 1", "100 0.9", "0 1", "5 0.7\n6 0.2\n7 1"] {
+            assert_eq!(points(text).expect_err(text).0, 0);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! A player of adaptive video (DASH): segments over one connection, a buffer, stalls and switches of quality.
+
+use units::{Bytes, Duration, Rate, Time};
+
+use super::abr::Chooser;
+use super::sizes::log_normal;
+use super::{Exchange, Rule, Shared};
+
+/// Settings of a player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Player {
+    /// Rates of the qualities, ascending, at least one.
+    pub rates: Vec<Rate>,
+    /// Duration of a segment.
+    pub segment: Duration,
+    /// Number of segments; [`u32::MAX`] for no end.
+    pub count: u32,
+    /// Coefficient of variation of the sizes of segments, log-normal and the same for all qualities of a segment; 0 for constant sizes.
+    pub variation: f64,
+    /// How the quality is chosen.
+    pub rule: Rule,
+    /// The quality of the first segment is the highest one up to this rate.
+    pub start: Rate,
+    /// The buffer is filled up to this level.
+    pub buffer: Duration,
+    /// The same at the highest quality.
+    pub buffer_at_top: Duration,
+    /// Playback starts, and resumes after a stall, when this much video is in the buffer.
+    pub startup: Duration,
+}
+
+impl Default for Player {
+    /// The settings of dash.js 5: `bufferTimeDefault` 18 s, `bufferTimeAtTopQuality` 30 s, `DEFAULT_VIDEO_BITRATE` 1000 kbit/s. Segments of 4 s, of which one is
+    /// needed to play.
+    fn default() -> Self {
+        Self {
+            rates: Vec::new(),
+            segment: Duration::from_secs(4),
+            count: u32::MAX,
+            variation: 0.0,
+            rule: Rule::Dynamic,
+            start: Rate::from_mbps(1),
+            buffer: Duration::from_secs(18),
+            buffer_at_top: Duration::from_secs(30),
+            startup: Duration::from_secs(4),
+        }
+    }
+}
+
+/// What was played.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Playback {
+    /// From the start to the first picture; `None` before.
+    pub startup: Option<Duration>,
+    /// Number of stalls after it.
+    pub stalls: u32,
+    /// Their total duration, an unfinished one included.
+    pub stalled: Duration,
+    /// Number of changes of quality from one segment to the next.
+    pub switches: u32,
+    /// Sum of the rates of the segments that arrived, in bit/s.
+    pub rate_sum_bps: f64,
+    /// Sum of the differences of the rates of successive segments, in bit/s.
+    pub change_sum_bps: f64,
+    /// Number of segments that arrived.
+    pub segments: u32,
+}
+
+impl Playback {
+    /// The linear quality of experience of Yin et al. (SIGCOMM 2015, equation 5) per segment, in bit/s: (Σ R − λ Σ |ΔR| − μ (stalls + start-up)) / segments, with
+    /// λ = 1 and `mu_bps` per second. It is no standardised score.
+    pub fn qoe_bps(&self, mu_bps: f64) -> Option<f64> {
+        let waited_s = (self.stalled + self.startup?).as_secs_f64();
+        let sum = self.rate_sum_bps - self.change_sum_bps - mu_bps * waited_s;
+        (self.segments > 0).then(|| sum / f64::from(self.segments))
+    }
+}
+
+pub(super) struct State {
+    config: Player,
+    chooser: Chooser,
+    started_at: Time,
+    /// Video in the buffer at `as_of`.
+    level: Duration,
+    as_of: Time,
+    /// Whether it plays; otherwise it waits since `waits_since`.
+    plays: bool,
+    waits_since: Time,
+    /// The segment under way: quality, bytes, arrival of its first byte.
+    current: (usize, u64, Time),
+    /// Quality of the last segment that arrived.
+    last: Option<usize>,
+    next_at: Time,
+    played: Playback,
+}
+
+impl State {
+    pub(super) fn new(config: &Player) -> Self {
+        let Player { rule, segment, buffer, start, .. } = *config;
+        Self {
+            chooser: Chooser::new(rule, &config.rates, segment, buffer, start),
+            config: config.clone(),
+            started_at: Time::NEVER,
+            level: Duration::ZERO,
+            as_of: Time::ZERO,
+            plays: false,
+            waits_since: Time::ZERO,
+            current: (0, 0, Time::NEVER),
+            last: None,
+            next_at: Time::NEVER,
+            played: Playback::default(),
+        }
+    }
+
+    pub(super) fn begin(&mut self, shared: &mut Shared, now: Time) {
+        self.started_at = now;
+        (self.as_of, self.waits_since) = (now, now);
+        self.choose(shared, now);
+    }
+
+    /// Plays until `now`. The buffer may run out meanwhile.
+    fn advance(&mut self, now: Time) {
+        if self.plays {
+            let passed = now.saturating_since(self.as_of);
+            if passed > self.level {
+                self.plays = false;
+                self.waits_since = self.as_of + self.level;
+                self.level = Duration::ZERO;
+                // at the end of the video nothing is missing
+                if self.played.segments < self.config.count {
+                    self.played.stalls += 1;
+                    self.chooser.on_stall();
+                }
+            } else {
+                self.level = self.level.saturating_sub(passed);
+            }
+        }
+        self.as_of = now;
+    }
+
+    /// Chooses the quality of the next segment and asks for it, now or when the buffer has room.
+    fn choose(&mut self, shared: &mut Shared, now: Time) {
+        self.next_at = Time::NEVER;
+        if shared.stopped || shared.exchanges.len() >= self.config.count as usize {
+            return;
+        }
+        let (quality, wait) = self.chooser.choose(self.level.as_secs_f64(), now);
+        if wait > Duration::ZERO {
+            self.next_at = now + wait;
+            return;
+        }
+        let rate = self.config.rates[quality];
+        let varied = match self.config.variation {
+            0.0 => 1.0,
+            variation => log_normal(variation, &mut shared.random),
+        };
+        let bytes = (rate.as_bps_f64() * self.config.segment.as_secs_f64() / 8.0 * varied).max(1.0) as u64;
+        self.current = (quality, bytes, Time::NEVER);
+        self.chooser.on_request(now);
+        shared.ask(0, Bytes::new(bytes), 0, now);
+        shared.exchanges.push(Exchange {
+            started_at: now,
+            completed_at: Time::NEVER,
+            bytes,
+            segment: Some((quality as u32, self.level)),
+        });
+    }
+
+    pub(super) fn on_first_byte(&mut self, now: Time) {
+        self.current.2 = now;
+    }
+
+    pub(super) fn on_segment(&mut self, shared: &mut Shared, now: Time) {
+        self.advance(now);
+        let (quality, bytes, begun_at) = self.current;
+        self.level += self.config.segment;
+        self.played.segments += 1;
+        let rate_bps = self.config.rates[quality].as_bps_f64();
+        self.played.rate_sum_bps += rate_bps;
+        if let Some(last) = self.last.replace(quality)
+            && last != quality
+        {
+            self.played.switches += 1;
+            self.played.change_sum_bps += (rate_bps - self.config.rates[last].as_bps_f64()).abs();
+        }
+        let whole = self.played.segments >= self.config.count;
+        if !self.plays && (self.level >= self.config.startup || whole) {
+            self.plays = true;
+            let waited = now.saturating_since(self.waits_since);
+            match self.played.startup {
+                Some(_) => self.played.stalled += waited,
+                None => self.played.startup = Some(waited),
+            }
+        }
+        self.chooser.on_segment(bytes, now.saturating_since(begun_at), now, self.level.as_secs_f64());
+        if let Some(exchange) = shared.exchanges.last_mut() {
+            exchange.completed_at = now;
+            exchange.segment = Some((quality as u32, self.level));
+        }
+        let top = quality + 1 == self.config.rates.len();
+        let target = if top { self.config.buffer_at_top.max(self.config.buffer) } else { self.config.buffer };
+        if self.level >= target && self.plays {
+            self.next_at = now + self.level.saturating_sub(target) + Duration::from_nanos(1);
+        } else {
+            self.choose(shared, now);
+        }
+    }
+
+    pub(super) fn on_timer(&mut self, shared: &mut Shared, now: Time) {
+        if self.next_at <= now {
+            self.advance(now);
+            self.choose(shared, now);
+        }
+    }
+
+    pub(super) const fn wake(&self) -> Time {
+        self.next_at
+    }
+
+    pub(super) fn playback(&self, now: Time) -> Playback {
+        let mut played = self.played;
+        let whole = played.segments >= self.config.count;
+        if played.startup.is_none() || whole {
+            return played;
+        }
+        if !self.plays {
+            played.stalled += now.saturating_since(self.waits_since);
+        } else if now.saturating_since(self.as_of) > self.level {
+            // it ran out since the last segment
+            played.stalls += 1;
+            played.stalled += now.saturating_since(self.as_of + self.level);
+        }
+        played
+    }
+}
