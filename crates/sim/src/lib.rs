@@ -14,10 +14,10 @@ mod trace;
 mod world;
 
 pub use blueprint::{
-    AppSpec, Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation, FlowKind,
-    FlowSpec, GilbertElliott, IcnSpec, Impair, Jitter, Limit, LinkSpec, MakeEnds, Metric, NameRoute, NdnSpec,
-    PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, Reorder, RouteSpec, SdnSpec, StackSpec,
-    TokenBucket,
+    AppSpec, Blueprint, Cast, Change, Churn, ClockSpec, Emulation, Encoder, Ends, Factory, FlowEmulation,
+    FlowKind, FlowSpec, GilbertElliott, IcnSpec, Impair, Jitter, Limit, LinkSpec, MakeEnds, Metric,
+    NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, Reorder, RouteSpec, SdnSpec,
+    StackSpec, TokenBucket,
 };
 pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;
