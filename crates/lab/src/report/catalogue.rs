@@ -232,12 +232,12 @@ pub const METRICS: &[Metric] = metrics! {
     }
     "exchanges" {
         "app" [""] at "scenario": "name of the application";
-        "number" [""] at "client": "number of the exchange, from 1: a round, a load of the page, or a segment";
+        "number" ["exchanges"] at "client": "number of the exchange, from 1: a round, a load of the page, or a segment";
         "started_s" ["s"] at "client": "time of its first request, warm-up included";
         "completed_s" ["s"] at "client": "time at which the last byte had arrived, warm-up included; empty if it did not";
         "duration_s" ["s"] at "client": "the difference";
         "bytes" ["bytes"] at "client": "payload that was requested";
-        "quality" [""] at "player": "number of the quality of the segment, from 1, the lowest";
+        "quality" ["qualities"] at "player": "number of the quality of the segment, from 1, the lowest";
         "buffer_s" ["s"] at "player": "video in the buffer when the segment had arrived, itself included";
     }
     "series" {
