@@ -2,11 +2,19 @@
 
 A step whose output holds a tally (of cargo, pytest or this script) counts its tests; any other step
 counts as one. Every step runs, also after a failure; the exit code is 1 when anything failed.
+
+Tests that wait for real time run beside tests that compute: the latter at a lower priority, so that they take what the
+former leave. The output of the former is shown when they have ended.
 """
 
+import contextlib
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -32,14 +40,21 @@ CHECK = [
     ("words", [PYTHON, "tools/words.py", "--check"]),
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),
 ]
+CARGO_TEST = ["cargo", "test", "--workspace", "--locked", "--profile", "suite", "--no-fail-fast"]
+WALL_CLOCK = ["--test", "programs", "--test", "testbed"]
+"""Test programs of Rust with a module `wall_clock`."""
 TEST = [
     ("dependencies", [PYTHON, "tools/dependencies.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
-    ("rust tests", ["cargo", "test", "--workspace", "--locked", "--profile", "suite", "--no-fail-fast"]),
+    ("rust tests", [*CARGO_TEST, "--", "--skip", "wall_clock::"]),
     ("python tests", [*PYTEST, "-n", "auto", "--dist", "loadfile", "-m", "not processes and not wall_clock"]),
+]
+WAITING = [
     ("tests of processes", [*PYTEST, "-n", "4", "-m", "processes"]),
     ("real-time tests", [*PYTEST, "-m", "wall_clock"]),
+    ("real-time tests (Rust)", [*CARGO_TEST, *WALL_CLOCK]),
 ]
+"""Steps of `test` that wait for real time most of the time, and must not wait for a processor."""
 # CI runs the dependencies and the registry within `make test`, the catalogue by the installed package, and slow scenarios.
 CI = [step for step in CHECK[:-1] if step not in TEST] + [
     ("catalogue", [*CHECK[-1][1], "--installed"]),
@@ -62,8 +77,8 @@ def tally(line):
     return None
 
 
-def run(argv):
-    """Runs one step, showing what it writes; returns passed and failed."""
+def run(argv, show=print, started=None):
+    """Runs one step, showing each line that it writes; returns passed and failed. `started` is called with its process."""
     passed = failed = 0
     counted = False
     total = None
@@ -72,8 +87,10 @@ def run(argv):
             argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
     except OSError as error:
-        print(error)
+        show(error)
         return 0, 1
+    if started:
+        started(step)
     for line in step.stdout:
         found = tally(line.rstrip())
         if OWN.match(line):
@@ -83,7 +100,7 @@ def run(argv):
         if found:
             counted = True
             passed, failed = passed + found[0], failed + found[1]
-        print(line, end="", flush=True)
+        show(line.rstrip("\n"), flush=True)
     if total:
         counted, (passed, failed) = True, total
     if step.wait() != 0 and failed == 0:
@@ -93,19 +110,76 @@ def run(argv):
     return passed, failed
 
 
+def timed(name, argv, show=print, started=None):
+    """Runs one step; returns its row of the summary."""
+    show(f"── {name}", flush=True)
+    start = time.monotonic()
+    passed, failed = run(argv, show, started)
+    return name, passed, failed, time.monotonic() - start
+
+
+class Beside:
+    """Steps that run one after the other in a thread, beside those of the main one; their output is kept."""
+
+    def __init__(self, steps):
+        self._steps = steps
+        self._lines = []
+        self._rows = []
+        self._step = None
+        self._stopped = False
+        self._thread = threading.Thread(target=self._work)
+        self._thread.start()
+
+    def rows(self):
+        """Waits for the end, shows the output and returns the rows of the summary."""
+        self._thread.join()
+        print(*self._lines, sep="\n", flush=True)
+        return self._rows
+
+    def stop(self):
+        """Ends the present step as Ctrl-C does."""
+        self._stopped = True
+        with contextlib.suppress(AttributeError, ProcessLookupError):
+            self._step.send_signal(signal.SIGINT)
+        self._thread.join()
+
+    def _work(self):
+        for name, argv in self._steps:
+            if not self._stopped:
+                self._rows.append(timed(name, argv, self._show, self._begun))
+
+    def _begun(self, step):
+        self._step = step
+
+    def _show(self, line, **_):
+        self._lines.append(line)
+
+
+def low_priority(argv):
+    """The command at a lower priority, where the system has `nice`."""
+    return ["nice", "-n", "10", *argv] if shutil.which("nice") else argv
+
+
 def main():
     if len(sys.argv) != 2 or sys.argv[1] not in SUITES:
         raise SystemExit(f"usage: count.py {' | '.join(SUITES)}")
-    rows = []
-    for name, argv in SUITES[sys.argv[1]]:
-        print(f"── {name}", flush=True)
-        start = time.monotonic()
-        passed, failed = run(argv)
-        rows.append((name, passed, failed, time.monotonic() - start))
+    suite = SUITES[sys.argv[1]]
+    # where there is one processor only, or no priorities, nothing runs beside anything else
+    alone = suite is not TEST or (os.cpu_count() or 1) < 2 or os.name != "posix"
+    if alone:
+        rows = [timed(*step) for step in (suite + WAITING if suite is TEST else suite)]
+    else:
+        beside = Beside(WAITING)
+        try:
+            rows = [timed(name, low_priority(argv)) for name, argv in suite]
+        except BaseException:
+            beside.stop()
+            raise
+        rows += beside.rows()
     print("──")
     for name, passed, failed, seconds in rows:
         print(
-            f"{'FAILED' if failed else 'ok':6}  {name:18} {passed:5} passed {failed:4} failed {seconds:7.1f} s"
+            f"{'FAILED' if failed else 'ok':6}  {name:22} {passed:5} passed {failed:4} failed {seconds:7.1f} s"
         )
     passed, failed = sum(row[1] for row in rows), sum(row[2] for row in rows)
     print(f"{passed} passed, {failed} failed", flush=True)

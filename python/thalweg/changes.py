@@ -12,7 +12,7 @@ UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 def changes(plan: Mapping[str, Any]) -> list[tuple[float, str]]:
     """The events of a plan: the time in seconds, and a short text such as `l1 down` or `r2 reset`."""
-    return [(_seconds(event["at"]), _words(event)) for event in plan.get("events", [])]
+    return [(seconds(event["at"]), _words(event)) for event in plan.get("events", [])]
 
 
 def marks(plan: Mapping[str, Any], limit: int = 12) -> list[tuple[float, str]]:
@@ -28,7 +28,7 @@ def marks(plan: Mapping[str, Any], limit: int = 12) -> list[tuple[float, str]]:
     ]
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     """A time in the format of plans."""
     number, _, unit = text.partition(" ")
     return float(number) * UNITS[unit]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import plots
 from ..catalogue import series as known_series
 from ..changes import changes, marks
+from . import _charts
 from ._page import cell, number, render
 from ._topology import drawing, rate_text, time_text
 from .columns import APPS, FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, rows_of, unit_of
@@ -33,6 +34,7 @@ Content = dict[str, Any]
 
 def page(run: Result, folder: Path) -> str:
     """The page of a run that was read from its folder."""
+    series = _series(run)
     return render(
         "run.html",
         f"{run.heading} · run",
@@ -59,7 +61,11 @@ def page(run: Result, folder: Path) -> str:
         ),
         nodes=None if run.nodes.is_empty() else _listed(run.nodes, NODES),
         marked=bool(marks(run.plan)),
-        series=_series(run),
+        series=series,
+        charts=_charts.data(run, {one["name"]: one["title"] for one in series}, marks(run.plan))
+        if series
+        else None,
+        chart_script=_charts.script(),
         events=None if run.events.is_empty() else _events(run),
         method=[
             ("seed", str(run.seed), ""),

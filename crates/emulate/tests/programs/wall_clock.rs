@@ -1,7 +1,3 @@
-//! Emulations with real programs. They need the privilege to create network namespaces: without it each test prints so and passes. All
-//! traffic stays in namespaces that the tests create.
-#![cfg(target_os = "linux")]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -305,7 +301,7 @@ fn a_group_of_programs_gets_what_its_source_sends() {
     let program = std::env::current_exe().unwrap();
     let command = |role: &str| {
         format!(
-            "ROLE={role} GROUP={{to}} PORT={{port}} HERE={{here}} exec {} --exact a_program_of_a_group --ignored --nocapture",
+            "ROLE={role} GROUP={{to}} PORT={{port}} HERE={{here}} exec {} --exact wall_clock::a_program_of_a_group --ignored --nocapture",
             program.display()
         )
     };
@@ -366,7 +362,7 @@ fn a_run_that_was_killed_is_cleaned_by_the_next() {
     }
     let program = std::env::current_exe().unwrap();
     let mut child = Command::new(program)
-        .args(["--exact", "a_run_to_be_killed", "--ignored"])
+        .args(["--exact", "wall_clock::a_run_to_be_killed", "--ignored"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

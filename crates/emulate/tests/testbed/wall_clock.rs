@@ -1,7 +1,3 @@
-//! Groups in namespaces compared with their simulation: an MCA tree, also with TFMCC and PGMCC, and an SRMCC tree of a named group. They
-//! need the privilege to create network namespaces: without it each test prints so and passes.
-#![cfg(target_os = "linux")]
-
 use std::collections::BTreeMap;
 
 use emulate::Settings;

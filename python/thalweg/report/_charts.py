@@ -1,0 +1,130 @@
+"""The data of a page's interactive charts: a header in JSON, and columns of 64-bit floats, compressed, in base64.
+
+`web/src/data.ts` reads it; `assets/charts.js`, which `web/` builds, draws it. The values are those of `series.parquet`.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy
+from markupsafe import Markup
+
+from .. import plots
+from ..changes import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars
+
+    from ..result import Result
+
+FORMAT = 1
+"""Version of the header, as in `web/src/data.ts`."""
+
+
+def script() -> Markup:
+    """The built script, for a `<script>` element."""
+    text = files(__package__).joinpath("assets/charts.js").read_text(encoding="utf-8")
+    return Markup(text.replace("</script", "<\\/script"))
+
+
+def data(run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, str]]) -> Markup:
+    """The content of the page's `<script id="thalweg-charts" type="application/json">`.
+
+    `titles` are the titles of the series to draw, by name; `marks` are times in seconds with what the scenario changes then.
+    """
+    groups = dict(zip(run.flows["flow"], run.flows["group"], strict=True)) if not run.flows.is_empty() else {}
+    columns: list[polars.Series] = []
+    length = 0
+    charts = []
+    for name, title in titles.items():
+        wide = _wide(run, name)
+        places = []
+        for column in wide:
+            places.append([length, column.len()])
+            columns.append(column)
+            length += column.len()
+        subjects = wide.columns[1:]
+        means = {subject: _mean(wide[subject]) for subject in subjects}
+        highest = max(means.values(), default=0.0)
+        colours = _colours(subjects, run.colours)
+        unit, factor = plots.unit_of(name)
+        charts.append(
+            {
+                "name": name,
+                "title": title,
+                "unit": unit,
+                "factor": factor,
+                "subjects": [
+                    {
+                        "name": subject,
+                        "label": plots.subject_name(subject),
+                        "colour": colours[subject],
+                        "group": groups.get(subject.removeprefix("flow.")),
+                        "quiet": means[subject] < plots.NEAR_ZERO * highest,
+                    }
+                    for subject in subjects
+                ],
+                "columns": places,
+                "python": _python(name),
+            }
+        )
+    header = {
+        "format": FORMAT,
+        "title": run.heading,
+        "warmup_s": seconds(run.plan.get("warmup", "0 s")),
+        "end_s": run.record["ended_s"],
+        "marks": [list(mark) for mark in marks],
+        "charts": charts,
+        "bytes": _packed(columns),
+    }
+    # `<` is written so that no value can end the element
+    return Markup(json.dumps(header, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+def _wide(run: Result, name: str) -> polars.DataFrame:
+    """One series: `time_s`, and a column per subject in order of falling means, with NaN where nothing was recorded."""
+    import polars as pl
+
+    rows = run.series.filter(pl.col("series") == name)
+    wide = rows.pivot("subject", index="time_s", values="value").sort("time_s")
+    means = rows.group_by("subject").agg(pl.col("value").abs().mean())
+    order = means.sort("value", "subject", descending=[True, False])["subject"].to_list()
+    return wide.select("time_s", *order).select(pl.all().cast(pl.Float64).fill_null(float("nan")))
+
+
+def _mean(column: polars.Series) -> float:
+    """The mean magnitude of a column; 0 for a column without a value."""
+    values = column.to_numpy()
+    known = values[~numpy.isnan(values)]
+    return float(numpy.abs(known).mean()) if known.size else 0.0
+
+
+def _colours(subjects: Sequence[str], kept: Mapping[str, str]) -> dict[str, str]:
+    """The colour that a subject has on the page; the others take those that are left in turn."""
+    taken = {kept[subject] for subject in subjects if subject in kept}
+    free = [colour for colour in plots.COLOURS if colour not in taken] or list(plots.COLOURS)
+    others = [subject for subject in subjects if subject not in kept]
+    given = {subject: free[index % len(free)] for index, subject in enumerate(others)}
+    return {subject: kept.get(subject) or given[subject] for subject in subjects}
+
+
+def _packed(columns: Sequence[polars.Series]) -> str:
+    """The columns one after the other: little-endian, compressed with gzip, in base64; deterministic."""
+    numbers = [column.to_numpy().astype("<f8", copy=False) for column in columns]
+    raw = b"".join(column.tobytes() for column in numbers)
+    return base64.b64encode(gzip.compress(raw, mtime=0)).decode("ascii")
+
+
+def _python(name: str) -> str:
+    """Python that draws this series of a run folder."""
+    return (
+        'import thalweg as tw\n\nrun = tw.Result.load(".")  # the folder of the run\n'
+        f'run.plot("{name}", out="{name}.svg")\n'
+    )

@@ -1,0 +1,108 @@
+"""The interactive charts of a run's page: their data are those of the tables, and their script is what `web/` builds."""
+
+import base64
+import gzip
+import json
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import thalweg as tw
+from thalweg import report
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSET = ROOT / "python" / "thalweg" / "report" / "assets" / "charts.js"
+SCENARIO = """
+title = "A </script> in the title"
+duration = "4 s"
+warmup = "1 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "5 Mbit/s", delay = "10 ms", buffer = "20 packets" }
+[[flows]]
+name = "reno"
+scheme = "reno"
+count = 2
+[[flows]]
+name = "late"
+scheme = "cubic"
+start = "2 s"
+[record]
+every = "100 ms"
+series = ["rate", "window"]
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A run folder and the header of its page's charts."""
+    folder = tmp_path_factory.mktemp("charts")
+    file = folder / "charts.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    run = folder / "run"
+    tw.load(file).run().save(run)
+    text = report.write(run).read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/json" id="thalweg-charts">(.*?)</script>', text, re.DOTALL)
+    assert found
+    return run, json.loads(found[1]), text
+
+
+def decoded(header):
+    raw = gzip.decompress(base64.b64decode(header["bytes"]))
+    return struct.unpack(f"<{len(raw) // 8}d", raw)
+
+
+def test_the_data_are_those_of_the_table(page):
+    run, header, _ = page
+    numbers = decoded(header)
+    series = pl.read_parquet(run / "series.parquet")
+    assert {chart["name"] for chart in header["charts"]} == set(series["series"].unique())
+    for chart in header["charts"]:
+        times, *columns = [numbers[first : first + length] for first, length in chart["columns"]]
+        seen = {
+            (subject["name"], time): value
+            for subject, column in zip(chart["subjects"], columns, strict=True)
+            for time, value in zip(times, column, strict=True)
+            if value == value
+        }
+        rows = series.filter(pl.col("series") == chart["name"])
+        assert seen == {(row["subject"], row["time_s"]): row["value"] for row in rows.to_dicts()}
+
+
+def test_flows_know_their_group_and_the_warmup_is_there(page):
+    _, header, _ = page
+    rate = next(chart for chart in header["charts"] if chart["name"] == "rate")
+    groups = {subject["label"]: subject["group"] for subject in rate["subjects"]}
+    assert groups["reno.1"] == groups["reno.2"] == "reno"
+    assert header["warmup_s"] == 1.0
+
+
+def test_a_page_holds_the_pictures_too_and_asks_the_network_for_nothing(page):
+    _, _, text = page
+    assert re.findall(r'<div [^>]*data-chart="(\w+)"', text) == ["rate", "window"]
+    assert text.count("<svg") >= 3
+    assert not re.search(r'(src|href)="(https?:)?//', text)
+    assert "A \\u003c/script>" in text
+
+
+def test_the_script_is_small():
+    assert ASSET.stat().st_size < 400_000
+
+
+@pytest.mark.processes
+def test_the_script_is_what_web_builds(tmp_path):
+    if not shutil.which("npm"):
+        pytest.skip("npm is missing")
+    web = tmp_path / "web"
+    shutil.copytree(ROOT / "web", web, ignore=shutil.ignore_patterns("node_modules"))
+    subprocess.run(["npm", "ci", "--silent"], cwd=web, check=True)
+    for script in ("check", "test", "build"):
+        done = subprocess.run(["npm", "run", "--silent", script], cwd=web, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    built = tmp_path / "python" / "thalweg" / "report" / "assets" / "charts.js"
+    assert built.read_bytes() == ASSET.read_bytes(), "run `npm ci && npm run build` in web/"

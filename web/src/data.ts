@@ -1,0 +1,96 @@
+// The data of a page: a header in JSON, and columns of 64-bit floats, compressed with gzip and written in base64.
+// `python/thalweg/report/_charts.py` writes it.
+
+/** One line of a chart: a flow, a link, a receiver or a node. */
+export interface Subject {
+  /** As in the column `subject` of series.parquet. */
+  readonly name: string;
+  readonly label: string;
+  readonly colour: string;
+  /** The flows that one entry of the scenario makes; null for a subject that is no flow. */
+  readonly group: string | null;
+  /** Its mean is so near zero that it is hidden first. */
+  readonly quiet: boolean;
+}
+
+/** One series of a run, over time. */
+export interface ChartData {
+  /** As in the column `series` of series.parquet. */
+  readonly name: string;
+  readonly title: string;
+  /** Unit of the chart's axis; empty for a plain number. */
+  readonly unit: string;
+  /** The axis shows the recorded value times this factor. */
+  readonly factor: number;
+  readonly subjects: readonly Subject[];
+  /** Sample times in seconds, ascending. */
+  readonly times: Float64Array;
+  /** One column per subject; NaN where nothing was recorded. */
+  readonly values: readonly Float64Array[];
+  /** Python that draws the same chart. */
+  readonly python: string;
+}
+
+export interface PageData {
+  readonly title: string;
+  readonly warmupS: number;
+  readonly endS: number;
+  /** Times in seconds, and what the scenario changes then. */
+  readonly marks: readonly (readonly [number, string])[];
+  readonly charts: readonly ChartData[];
+}
+
+interface Header {
+  readonly format: number;
+  readonly title: string;
+  readonly warmup_s: number;
+  readonly end_s: number;
+  readonly marks: [number, string][];
+  readonly charts: {
+    name: string;
+    title: string;
+    unit: string;
+    factor: number;
+    subjects: Subject[];
+    /** First value and number of values of each column, the times first. */
+    columns: [number, number][];
+    python: string;
+  }[];
+  readonly bytes: string;
+}
+
+const FORMAT = 1;
+
+/** Reads the data of a page. Throws if it has another format or the browser cannot decompress it. */
+export async function read(text: string): Promise<PageData> {
+  const header = JSON.parse(text) as Header;
+  if (header.format !== FORMAT) throw new Error(`the data have format ${header.format}; this script reads ${FORMAT}`);
+  const packed = Uint8Array.from(atob(header.bytes), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const numbers = floats(await new Response(stream).arrayBuffer());
+  const column = ([first, length]: [number, number]) => numbers.subarray(first, first + length);
+  return {
+    title: header.title,
+    warmupS: header.warmup_s,
+    endS: header.end_s,
+    marks: header.marks,
+    charts: header.charts.map((chart) => ({
+      name: chart.name,
+      title: chart.title,
+      unit: chart.unit,
+      factor: chart.factor,
+      subjects: chart.subjects,
+      times: column(chart.columns[0] ?? [0, 0]),
+      values: chart.columns.slice(1).map(column),
+      python: chart.python,
+    })),
+  };
+}
+
+/** Little-endian 64-bit floats. */
+function floats(buffer: ArrayBuffer): Float64Array {
+  const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+  if (littleEndian) return new Float64Array(buffer);
+  const view = new DataView(buffer);
+  return Float64Array.from({ length: buffer.byteLength / 8 }, (_, index) => view.getFloat64(8 * index, true));
+}

@@ -1,0 +1,148 @@
+// A chart as lines and text with explicit colours on white: what SVG, PDF and PNG files are made of.
+
+import { number, ticks } from "./format";
+
+export interface Polyline {
+  readonly label: string;
+  readonly colour: string;
+  /** Runs of x and y in turn, in the units of the axes; a gap starts a new run. */
+  readonly runs: readonly (readonly number[])[];
+}
+
+export interface Sketch {
+  readonly title: string;
+  readonly xLabel: string;
+  readonly yLabel: string;
+  readonly x: readonly [number, number];
+  readonly y: readonly [number, number];
+  readonly lines: readonly Polyline[];
+  /** Positions on the x axis, and their words. */
+  readonly marks: readonly (readonly [number, string])[];
+  /** A shaded range of x, such as the warm-up. */
+  readonly shade: readonly [number, number] | null;
+}
+
+export type Primitive =
+  | { readonly kind: "line"; readonly points: readonly number[]; readonly colour: string; readonly width: number; readonly dash: boolean }
+  | { readonly kind: "box"; readonly x: number; readonly y: number; readonly width: number; readonly height: number; readonly colour: string }
+  | { readonly kind: "text"; readonly x: number; readonly y: number; readonly text: string; readonly size: number; readonly anchor: "start" | "middle" | "end"; readonly turned: boolean; readonly bold: boolean };
+
+/** Primitives in points (1/72 inch), y downwards. */
+export interface Scene {
+  readonly width: number;
+  readonly height: number;
+  readonly primitives: readonly Primitive[];
+}
+
+export const INK = "#1d2733";
+const GRID = "#d5dae0";
+const SHADE = "#eef1f4";
+const WIDTH = 590;
+const PLOT_HEIGHT = 170;
+const LEFT = 62;
+const RIGHT = 12;
+const ROW = 14;
+
+/** Average width of a character of Helvetica, as a share of the size. */
+const CHARACTER = 0.54;
+
+export function scene(sketch: Sketch): Scene {
+  const primitives: Primitive[] = [];
+  const rows = legendRows(sketch.lines);
+  const top = 24 + rows.length * ROW + (rows.length > 0 ? 6 : 0);
+  const bottom = top + PLOT_HEIGHT;
+  const x = scale(sketch.x, LEFT, WIDTH - RIGHT);
+  const y = scale(sketch.y, bottom, top);
+  const text = (at: readonly [number, number], words: string, more: Partial<Extract<Primitive, { kind: "text" }>> = {}) =>
+    primitives.push({ kind: "text", x: at[0], y: at[1], text: words, size: 9, anchor: "start", turned: false, bold: false, ...more });
+  const line = (points: readonly number[], colour: string, width: number, dash = false) => primitives.push({ kind: "line", points, colour, width, dash });
+
+  if (sketch.shade) {
+    const [from, to] = [x(Math.max(sketch.shade[0], sketch.x[0])), x(Math.min(sketch.shade[1], sketch.x[1]))];
+    if (to > from) primitives.push({ kind: "box", x: from, y: top, width: to - from, height: PLOT_HEIGHT, colour: SHADE });
+  }
+  text([LEFT, 14], sketch.title, { size: 10.5, bold: true });
+  rows.forEach((row, index) => {
+    for (const [entry, left] of row) {
+      const level = 28 + index * ROW;
+      line([left, level - 3, left + 14, level - 3], entry.colour, 2);
+      text([left + 18, level], entry.label);
+    }
+  });
+  for (const value of ticks(sketch.y[0], sketch.y[1], 5)) {
+    line([LEFT, y(value), WIDTH - RIGHT, y(value)], GRID, 0.5);
+    text([LEFT - 6, y(value) + 3], number(value), { anchor: "end" });
+  }
+  for (const value of ticks(sketch.x[0], sketch.x[1], 8)) {
+    line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
+    text([x(value), bottom + 14], number(value), { anchor: "middle" });
+  }
+  line([LEFT, top, LEFT, bottom, WIDTH - RIGHT, bottom], INK, 0.7);
+  for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2);
+  for (const [at, words] of sketch.marks) {
+    if (at < sketch.x[0] || at > sketch.x[1]) continue;
+    line([x(at), top, x(at), bottom], INK, 0.7, true);
+    text([x(at) + 8, top + 2], words, { size: 7.5, turned: true, anchor: "end" });
+  }
+  text([(LEFT + WIDTH - RIGHT) / 2, bottom + 28], sketch.xLabel, { anchor: "middle" });
+  text([12, (top + bottom) / 2], sketch.yLabel, { anchor: "middle", turned: true });
+  return { width: WIDTH, height: bottom + 36, primitives };
+}
+
+function legendRows(lines: readonly Polyline[]): [Polyline, number][][] {
+  if (lines.length < 2) return [];
+  const rows: [Polyline, number][][] = [];
+  let left = Infinity;
+  for (const line of lines) {
+    const width = 18 + line.label.length * 9 * CHARACTER + 14;
+    if (left + width > WIDTH - RIGHT) {
+      rows.push([]);
+      left = LEFT;
+    }
+    rows[rows.length - 1]!.push([line, left]);
+    left += width;
+  }
+  return rows;
+}
+
+function scale([low, high]: readonly [number, number], from: number, to: number): (value: number) => number {
+  const span = high - low || 1;
+  return (value) => from + ((value - low) / span) * (to - from);
+}
+
+/** The scene as an SVG document, which any reader draws. */
+export function svg({ width, height, primitives }: Scene): string {
+  const parts = primitives.map((one) => {
+    switch (one.kind) {
+      case "line":
+        return `<polyline points="${pairs(one.points)}" fill="none" stroke="${one.colour}" stroke-width="${one.width}"${one.dash ? ' stroke-dasharray="2 2"' : ""} stroke-linejoin="round"/>`;
+      case "box":
+        return `<rect x="${round(one.x)}" y="${round(one.y)}" width="${round(one.width)}" height="${round(one.height)}" fill="${one.colour}"/>`;
+      case "text": {
+        const place = `${round(one.x)} ${round(one.y)}`;
+        return `<text transform="translate(${place})${one.turned ? " rotate(-90)" : ""}" font-size="${one.size}" text-anchor="${one.anchor}"${one.bold ? ' font-weight="bold"' : ""} fill="${INK}">${escaped(one.text)}</text>`;
+      }
+    }
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}pt" height="${height}pt" viewBox="0 0 ${width} ${height}" font-family="Helvetica, Arial, sans-serif">\n<rect width="${width}" height="${height}" fill="#ffffff"/>\n${parts.join("\n")}\n</svg>\n`;
+}
+
+function pairs(points: readonly number[]): string {
+  const words: string[] = [];
+  for (let at = 0; at + 1 < points.length; at += 2) words.push(`${round(points[at]!)},${round(points[at + 1]!)}`);
+  return words.join(" ");
+}
+
+/** Hundredths of a point suffice. */
+export function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function escaped(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}
+
+/** Width of a text in points, estimated. */
+export function widthOf(text: string, size: number): number {
+  return text.length * size * CHARACTER;
+}

@@ -1,0 +1,14 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+// One script with its styles inside: a page takes it in whole, opens from disk and loads nothing.
+export default defineConfig({
+  plugins: [svelte({ compilerOptions: { css: "injected" }, emitCss: false })],
+  build: {
+    outDir: "../python/thalweg/report/assets",
+    emptyOutDir: true,
+    target: "es2022",
+    lib: { entry: "src/main.ts", formats: ["iife"], name: "ThalwegCharts", fileName: () => "charts.js" },
+  },
+  test: { include: ["tests/**/*.test.ts"] },
+});
