@@ -152,6 +152,7 @@ if TYPE_CHECKING:
         target: str | None
         interval: str | None
         mark: bool | None
+        like: str | None
 
     class Dualpi2QueueKeys(TypedDict, total=False):
         """Keys of `Dualpi2Queue`."""
@@ -185,6 +186,7 @@ if TYPE_CHECKING:
         quantum: str | None
         drop_batch: int | None
         mark: bool | None
+        like: str | None
 
     class PieQueueKeys(TypedDict, total=False):
         """Keys of `PieQueue`."""
@@ -881,6 +883,8 @@ class CodelQueue(Part):
       acts: about the maximum usual round-trip time. Default: 100 ms. Source: RFC8289 §4.3.
     - `mark` (true or false): Mark ECT packets instead of dropping them. Default: true. Source: our choice: a
       mark signals the same congestion without a loss.
+    - `like` (`rfc`, `linux`): Whose details apply where RFC 8289 and Linux differ. Default: rfc. Source: our
+      choice: the specification.
     """
 
     def __init__(self, kind: str, **keys: Unpack[CodelQueueKeys]) -> None:
@@ -955,6 +959,8 @@ class FqCodelQueue(Part):
       64.
     - `mark` (true or false): Mark ECT packets instead of dropping them. Default: true. Source: RFC8290 §5.2;
       Linux: true.
+    - `like` (`rfc`, `linux`): Whose details of CoDel apply where RFC 8289 and Linux differ. Default: rfc.
+      Source: our choice: the specification.
     """
 
     def __init__(self, kind: str, **keys: Unpack[FqCodelQueueKeys]) -> None:

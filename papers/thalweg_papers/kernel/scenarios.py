@@ -111,7 +111,7 @@ def red_log(minimum: float = RED_MIN, burst: float = RED_BURST) -> int:
 
 QUEUES: dict[str, Queue] = {
     "fifo": Queue("fifo", ("pfifo", "limit", "{limit}")),
-    "codel": Queue("codel", ("codel", "limit", "{limit}", "noecn"), {"mark": False}),
+    "codel": Queue("codel", ("codel", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}),
     "red": Queue(
         "red",
         (
@@ -129,7 +129,7 @@ QUEUES: dict[str, Queue] = {
         },
     ),
     "pie": Queue("pie", ("pie", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}),
-    "fq_codel": Queue("fq_codel", ("fq_codel", "limit", "{limit}", "noecn"), {"mark": False}),
+    "fq_codel": Queue("fq_codel", ("fq_codel", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}),
     "fq": Queue(
         "fq", ("fq", "limit", "{limit}", "flow_limit", "{limit}", "nopacing"), {"flow_limit": "{limit}"}
     ),

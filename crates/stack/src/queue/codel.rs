@@ -5,12 +5,26 @@
 //! of the queue nor on the rate of the link.
 //!
 //! FQ-CoDel has a [`State`] for each of its queues (`fq_codel.rs`).
+//!
+//! Linux [include/net/codel_impl.h of 6.1] differs from RFC 8289 in three ways: each drop in the dropping state is counted, also the last one;
+//! a packet may be dropped only after the interval is over, not at its end; and 1/√count is one step of Newton's method from the value before
+//! it, in 16 bits. `like = "linux"` is that form.
 
 use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, QueueLimit, Verdict};
 use units::{Duration, Time};
 
 use super::ActiveQueue;
 use super::waiting::{Line, Waiting};
+
+contract::choice! {
+    /// Whose details apply where RFC 8289 and Linux differ.
+    pub enum Like {
+        /// RFC 8289 §5.
+        Rfc = "rfc",
+        /// Linux 6.1, include/net/codel_impl.h.
+        Linux = "linux",
+    }
+}
 
 contract::params! {
     /// TARGET, the acceptable standing queueing delay.
@@ -19,6 +33,8 @@ contract::params! {
     interval: Duration = Duration::from_millis(100), within "1 ns"..="1000 s", from "RFC8289 §4.3";
     /// Mark ECT packets instead of dropping them.
     mark: bool = true, from "our choice: a mark signals the same congestion without a loss";
+    /// Whose details apply where RFC 8289 and Linux differ.
+    like: Like = Like::Rfc, from "our choice: the specification";
 }
 
 /// The queue of a port.
@@ -36,6 +52,7 @@ pub(super) struct Settings {
     target: Duration,
     interval: Duration,
     mark: bool,
+    like: Like,
     /// The largest packet up to now, which stands for the MTU.
     largest: u64,
 }
@@ -52,11 +69,20 @@ pub(super) struct State {
     /// Drops since it entered the dropping state, and the count with which it entered.
     count: u32,
     count_at_start: u32,
+    /// rec_inv_sqrt of Linux: 1/√count with 16 binary places.
+    inverse_root: u16,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { late_at: Time::NEVER, dropping: false, next: Time::ZERO, count: 0, count_at_start: 0 }
+        Self {
+            late_at: Time::NEVER,
+            dropping: false,
+            next: Time::ZERO,
+            count: 0,
+            count_at_start: 0,
+            inverse_root: 0,
+        }
     }
 }
 
@@ -66,7 +92,7 @@ impl ActiveQueue for Codel {
     type Params = Params;
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
-        let settings = Settings::new(params.target, params.interval, params.mark);
+        let settings = Settings::new(params.target, params.interval, params.mark, params.like);
         Self { settings, limit, waiting: Line::default(), state: State::default() }
     }
 
@@ -76,20 +102,14 @@ impl ActiveQueue for Codel {
 }
 
 impl Settings {
-    pub(super) const fn new(target: Duration, interval: Duration, mark: bool) -> Self {
-        Self { target, interval, mark, largest: 0 }
+    pub(super) const fn new(target: Duration, interval: Duration, mark: bool, like: Like) -> Self {
+        Self { target, interval, mark, like, largest: 0 }
     }
 
     /// Notes the size of a packet that was enqueued.
     #[inline]
     pub(super) fn note_size(&mut self, size_bytes: u32) {
         self.largest = self.largest.max(u64::from(size_bytes));
-    }
-
-    /// When the next drop follows a drop at `from`.
-    fn after(&self, from: Time, count: u32) -> Time {
-        // t + INTERVAL / √count                                                          [RFC 8289 §5, control_law]
-        from + self.interval.over_sqrt(count)
     }
 }
 
@@ -113,13 +133,19 @@ impl State {
             self.dropping = late;
             // a long queue may have several drops due at once                             [RFC 8289 §5, deque]
             while self.dropping && now >= self.next {
+                if settings.like == Like::Linux {
+                    // count ← count + 1, whatever follows                                [Linux, codel_dequeue]
+                    self.set_count(self.count.wrapping_add(1));
+                }
                 let taken = self.punish(settings, first, line, others, cx);
                 // a marked packet leaves, and the next mark is for another one
                 let marked = taken.is_some_and(|(next, _)| next.packet == first.packet);
                 late = taken.is_some_and(|(_, late)| late);
                 if late {
-                    self.count += 1;
-                    self.next = settings.after(self.next, self.count);
+                    if settings.like == Like::Rfc {
+                        self.count += 1;
+                    }
+                    self.next = self.after(settings, self.next);
                 }
                 self.dropping = late;
                 first = taken?.0;
@@ -133,8 +159,13 @@ impl State {
             // soon after the last dropping state, the drop rate continues where it was   [RFC 8289 §5, deque]
             let before = self.count.wrapping_sub(self.count_at_start);
             let soon = now < self.next + sixteen(settings.interval);
-            self.count = if before > 1 && soon { before } else { 1 };
-            self.next = settings.after(now, self.count);
+            if before > 1 && soon {
+                self.set_count(before);
+            } else {
+                self.count = 1;
+                self.inverse_root = u16::MAX;
+            }
+            self.next = self.after(settings, now);
             self.count_at_start = self.count;
             first = taken?.0;
         }
@@ -164,7 +195,34 @@ impl State {
             self.late_at = now + settings.interval;
             return Some((first, false));
         }
-        Some((first, now >= self.late_at))
+        let over = match settings.like {
+            Like::Rfc => now >= self.late_at,
+            // first_above_time is past                                                     [Linux, codel_should_drop]
+            Like::Linux => now > self.late_at,
+        };
+        Some((first, over))
+    }
+
+    /// When the next drop follows a drop at `from`.
+    fn after(&self, settings: &Settings, from: Time) -> Time {
+        match settings.like {
+            // t + INTERVAL / √count                                                        [RFC 8289 §5, control_law]
+            Like::Rfc => from + settings.interval.over_sqrt(self.count),
+            Like::Linux => {
+                let nanos = u128::from(settings.interval.as_nanos()) * u128::from(self.inverse_root);
+                from + Duration::from_nanos((nanos >> 16) as u64)
+            }
+        }
+    }
+
+    /// Sets the count, and moves 1/√count one step of Newton's method towards it.
+    fn set_count(&mut self, count: u32) {
+        self.count = count;
+        // x ← x (3 − count x²) / 2, with 32 binary places and modulo 2^64: where the count has jumped, 3 − count x² is negative and
+        // wraps, and two bits are shifted out before the product                         [Linux, codel_Newton_step]
+        let root = u64::from(self.inverse_root) << 16;
+        let rest = (3u64 << 32).wrapping_sub(u64::from(count).wrapping_mul((root * root) >> 32)) >> 2;
+        self.inverse_root = (rest.wrapping_mul(root) >> (31 + 16)) as u16;
     }
 
     /// Drops the packet and takes the next one, or marks it and keeps it.

@@ -9,7 +9,7 @@ use contract::{Backlog, DropReason, PacketCx, PacketId, QueueDiscipline, QueueLi
 use units::{Bytes, Duration};
 
 use super::ActiveQueue;
-use super::codel::{Settings, State};
+use super::codel::{Like, Settings, State};
 use super::flows::{Flows, hash};
 use super::waiting::Waiting;
 
@@ -26,6 +26,8 @@ contract::params! {
     drop_batch: u32 = 64, within 1..=1000000, from "RFC8290 §4.1; Linux: 64";
     /// Mark ECT packets instead of dropping them.
     mark: bool = true, from "RFC8290 §5.2; Linux: true";
+    /// Whose details of CoDel apply where RFC 8289 and Linux differ.
+    like: Like = Like::Rfc, from "our choice: the specification";
 }
 
 /// The queue of a port.
@@ -48,7 +50,7 @@ impl ActiveQueue for FqCodel {
 
     fn new(params: &Params, limit: QueueLimit) -> Self {
         Self {
-            settings: Settings::new(params.target, params.interval, params.mark),
+            settings: Settings::new(params.target, params.interval, params.mark, params.like),
             buckets: u64::from(params.flows),
             quantum: params.quantum.as_u64() as i64,
             drop_batch: params.drop_batch,

@@ -171,3 +171,23 @@ fn a_failed_link_forgets_rounds_and_states() {
     link.offer_many(0, 1000, 3);
     assert_eq!(link.served(4), [1, 1, 0, 0], "new flows with a whole quantum");
 }
+
+#[test]
+fn after_an_overflow_linux_drops_late_packets_without_a_pause() {
+    for (like, early) in [(Like::Rfc, 1), (Like::Linux, 16)] {
+        let params = Params { like, ..Params::default() };
+        let mut link = Link::new(FqCodel::new(&params, testing::packets(40)));
+        // the 41st packet is too much: 21 of 41 go, and the count of CoDel is 21
+        link.offer_many(0, 1000, 41);
+        assert_eq!(link.dropped.len(), 21);
+        // 20 are left; one leaves at 10 ms, when the delay is first seen to be too long, and the interval is over at 110 ms
+        for ms in [10, 111, 112] {
+            link.at_ms(ms);
+            assert!(link.serve().is_some());
+        }
+        // RFC 8289: the first at 111 ms, the next 100 / √21 = 21.8 ms later. Linux: 1/√21 by Newton's method from 0 is 0, so that all but the
+        // last two of 17 are dropped at 112 ms
+        let late = link.dropped.iter().filter(|(_, _, why)| *why == DropReason::Early);
+        assert_eq!(late.count(), early, "{like:?}");
+    }
+}
