@@ -141,7 +141,7 @@ impl ByteSource for Zeros {
         Some(self.bytes)
     }
     fn read(&mut self, _offset: u64, _room: &mut [u8]) {}
-    fn on_acknowledged(&mut self, offset: u64) {
+    fn on_accepted(&mut self, offset: u64) {
         self.acknowledged = offset;
     }
     fn on_message(&mut self, _from: contract::EndpointId, _now: Time, _message: &[u8]) {

@@ -60,7 +60,7 @@ impl SendStream {
             }
             self.written += taken.bytes as u64;
             context.stats.content += taken.bytes as u64;
-            source.on_acknowledged(self.written);
+            source.on_accepted(self.written);
         }
         self.blocked = false;
     }

@@ -243,7 +243,7 @@ impl ByteSource for Silent {
         None
     }
     fn read(&mut self, _offset: u64, _room: &mut [u8]) {}
-    fn on_acknowledged(&mut self, _offset: u64) {}
+    fn on_accepted(&mut self, _offset: u64) {}
     fn on_message(&mut self, _from: EndpointId, _now: Time, _message: &[u8]) {}
     fn status(&self) -> Status {
         Status::Going
@@ -375,8 +375,8 @@ impl ByteSource for Wrong<Box<dyn ByteSource>> {
             *byte ^= u8::from(at % 1000 == 999);
         }
     }
-    fn on_acknowledged(&mut self, offset: u64) {
-        self.0.on_acknowledged(offset);
+    fn on_accepted(&mut self, offset: u64) {
+        self.0.on_accepted(offset);
     }
     fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
         self.0.on_message(from, now, message);

@@ -122,7 +122,7 @@ impl ByteSource for Content {
     fn read(&mut self, offset: u64, room: &mut [u8]) {
         room.iter_mut().zip(offset..).for_each(|(place, at)| *place = byte(at));
     }
-    fn on_acknowledged(&mut self, _offset: u64) {}
+    fn on_accepted(&mut self, _offset: u64) {}
     fn on_message(&mut self, _from: EndpointId, _now: Time, message: &[u8]) {
         self.confirmed |= message == b"whole";
     }

@@ -128,6 +128,40 @@ fn a_session_outlives_an_interruption() {
     }
 }
 
+/// The last megabytes of a file are in the sender's send buffer for longer than its patience, on a path of 0.5 Mbit/s. The receiver connected to it and is
+/// not authenticated, so that its patience counts; it reports block after block.
+#[test]
+fn a_slow_path_does_not_exhaust_the_patience_of_a_sender() {
+    let folder = Folder::new("slow");
+    folder.file("film.bin", &content(1_500_000));
+    let (a, b) = addresses();
+    let mut free_at = Time::ZERO;
+    let net = VirtualNetwork::new(move |passing| {
+        if passing.to == a {
+            return vec![passing.after(ms(10))];
+        }
+        let start = free_at.max(passing.at);
+        if start.saturating_since(passing.at) > ms(500) {
+            return Vec::new();
+        }
+        // 16 µs per byte
+        free_at = start + Duration::from_micros(16 * (passing.bytes.len() as u64 + 28));
+        vec![passing.after(free_at.saturating_since(passing.at) + ms(10))]
+    });
+    let begin = net.now();
+    let (receiver_host, sender_host) = (net.host(b, ms(1)), net.host(a, ms(0)));
+    let server = settings(Handshake::Listen, Credentials::insecure([1; 32]));
+    let client = settings(Handshake::Connect(a), Credentials::insecure([1; 32]));
+    let patience = server.limits.patience;
+    let receiver = receive_with(receiver_host, client, folder.path("in"));
+    let sender = send_with(sender_host, server, "cubic", vec![folder.path("film.bin")]);
+    let (sender, receiver) = (sender.join().expect("no panic"), receiver.join().expect("no panic"));
+    let took = net.now().saturating_since(begin);
+    assert_eq!((&sender.end, &receiver.end), (&End::Complete, &End::Complete), "after {took}");
+    assert!(took > patience + patience, "{took}: the path is too fast for this test");
+    assert_eq!(folder.read("in/film.bin"), content(1_500_000));
+}
+
 /// No answer, no client, and a peer that is killed.
 #[test]
 fn an_end_without_a_peer_times_out() {

@@ -19,7 +19,7 @@ use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Sink, Status, Waits};
 
 /// Bytes of a block's number before it.
 const HEAD: u64 = 4;
-/// Maximum bytes in the stream beyond those that are acknowledged.
+/// Maximum bytes in the stream beyond those that the transport accepted.
 const AHEAD: u64 = 32 << 20;
 /// Maximum number of blocks of a report that are checked for wrong ones.
 const LOOKED_AT: usize = 4096;
@@ -37,16 +37,19 @@ pub struct BlockSource {
     again: VecDeque<u32>,
     /// The next block of the file.
     next: u32,
-    /// Blocks in the stream with their offsets. Acknowledged ones are removed.
+    /// Blocks in the stream with their offsets. Accepted ones are removed.
     frames: VecDeque<(u64, u32)>,
-    /// The present end of the stream, and the acknowledged offset.
+    /// The present end of the stream, and the offset below which the transport accepted all.
     end: u64,
-    acknowledged: u64,
+    accepted: u64,
     /// The end offset of each block that the receiver may lack.
     sent: BTreeMap<u32, u64>,
     whole: bool,
-    /// Bytes that were acknowledged, over all sessions.
+    /// Bytes that the transport accepted, over all sessions.
     moved: u64,
+    /// Maximum number of blocks that the receiver reported as complete. It increases while the transport sends what it accepted, up to its send
+    /// buffer.
+    complete: u32,
     failed: Option<String>,
 }
 
@@ -64,10 +67,11 @@ impl BlockSource {
             next: 0,
             frames: VecDeque::new(),
             end: 0,
-            acknowledged: 0,
+            accepted: 0,
             sent: BTreeMap::new(),
             whole: false,
             moved: 0,
+            complete: 0,
             failed: None,
         }
     }
@@ -102,6 +106,7 @@ impl BlockSource {
                 }
             }
         }
+        self.complete = self.complete.max(report.complete);
         self.report = Some(report);
     }
 
@@ -151,7 +156,7 @@ impl BlockSource {
 
 impl ByteSource for BlockSource {
     fn ready(&mut self, _now: Time) -> u64 {
-        while self.end < self.acknowledged + AHEAD {
+        while self.end < self.accepted + AHEAD {
             let Some(block) = self.take_next() else { break };
             self.frames.push_back((self.end, block));
             self.end += HEAD + self.manifest.layout.size_of(block) as u64;
@@ -182,9 +187,9 @@ impl ByteSource for BlockSource {
         }
     }
 
-    fn on_acknowledged(&mut self, offset: u64) {
-        self.moved += offset.saturating_sub(self.acknowledged);
-        self.acknowledged = offset;
+    fn on_accepted(&mut self, offset: u64) {
+        self.moved += offset.saturating_sub(self.accepted);
+        self.accepted = offset;
         while self.frames.get(1).is_some_and(|(start, _)| *start <= offset) {
             self.frames.pop_front();
         }
@@ -197,7 +202,7 @@ impl ByteSource for BlockSource {
     fn on_join(&mut self, _peer: EndpointId) {
         self.report = None;
         self.hashes = self.manifest.layout.hash_blocks().into();
-        (self.next, self.end, self.acknowledged) = (0, 0, 0);
+        (self.next, self.end, self.accepted) = (0, 0, 0);
         self.again.clear();
         self.frames.clear();
         self.sent.clear();
@@ -215,7 +220,7 @@ impl ByteSource for BlockSource {
     }
 
     fn moved(&self) -> Option<u64> {
-        Some(self.moved)
+        Some(self.moved + u64::from(self.complete))
     }
 
     fn waits(&self) -> Waits {

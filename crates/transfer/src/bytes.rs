@@ -27,14 +27,16 @@ pub struct Bytes {
     /// How much the receiver had at the start of the session; `None` before its report.
     base: Option<u64>,
     whole: bool,
-    /// Bytes that were acknowledged, over all sessions.
-    acknowledged: u64,
+    /// Bytes that the transport accepted, over all sessions.
+    accepted: u64,
+    /// Bytes that the receiver reported, over all sessions.
+    reported: u64,
     failed: Option<String>,
     /// It failed because the receiver needs data that are no longer stored.
     gone: bool,
 }
 
-/// Records of a program's output, kept until they are acknowledged.
+/// Records of a program's output, kept until the transport accepts them.
 #[derive(Debug, Default)]
 struct Shared {
     ring: Mutex<Ring>,
@@ -100,7 +102,8 @@ impl Bytes {
             tally,
             base: None,
             whole: false,
-            acknowledged: 0,
+            accepted: 0,
+            reported: 0,
             failed: None,
             gone: false,
         };
@@ -113,7 +116,7 @@ impl Shared {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything read so far has been acknowledged, and more may follow.
+    /// The transport accepted everything read so far, and more may follow.
     fn is_drained(&self) -> bool {
         let ring = self.ring();
         ring.bytes.is_empty() && ring.whole.is_none()
@@ -181,10 +184,10 @@ impl ByteSource for Bytes {
         copy_out(&ring.bytes, from, room);
     }
 
-    fn on_acknowledged(&mut self, offset: u64) {
+    fn on_accepted(&mut self, offset: u64) {
         let at = self.base.unwrap_or(0) + offset;
         self.tally.set_done(at);
-        self.acknowledged = self.acknowledged.max(at);
+        self.accepted = self.accepted.max(at);
         let mut ring = self.shared.ring();
         let gone = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(0).min(ring.bytes.len());
         ring.bytes.drain(..gone);
@@ -211,6 +214,7 @@ impl ByteSource for Bytes {
                 drop(ring);
                 self.whole |= proof.is_some() && proof == expected;
                 self.tally.set_receivers(1, usize::from(self.whole));
+                self.reported = self.reported.max(bytes.min(end));
                 if self.base.is_some() {
                     return;
                 }
@@ -233,14 +237,14 @@ impl ByteSource for Bytes {
     }
 
     fn moved(&self) -> Option<u64> {
-        Some(self.acknowledged + u64::from(self.base.is_some()))
+        Some(self.accepted + self.reported + u64::from(self.base.is_some()))
     }
 
     fn waits(&self) -> Waits {
         match self.base {
-            // the program pauses
-            Some(_) if self.shared.is_drained() => Waits::Here,
-            _ if self.acknowledged > 0 => Waits::There,
+            // the receiver has everything, and the program pauses
+            Some(_) if self.shared.is_drained() && self.reported >= self.accepted => Waits::Here,
+            _ if self.accepted > 0 => Waits::There,
             _ => Waits::Nobody,
         }
     }

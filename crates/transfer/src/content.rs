@@ -170,11 +170,11 @@ pub trait ByteSource: Send {
     /// One past the last byte of the stream, when it is known.
     fn end(&self) -> Option<u64>;
 
-    /// Reads bytes from `offset` on, all of which are available and not acknowledged.
+    /// Reads bytes from `offset` on, all of which are available and not yet accepted by the transport.
     fn read(&mut self, offset: u64, room: &mut [u8]);
 
-    /// Bytes below `offset` were acknowledged and are not read again.
-    fn on_acknowledged(&mut self, offset: u64);
+    /// The transport accepted the bytes below `offset`: it retransmits them if necessary, and does not read them again.
+    fn on_accepted(&mut self, offset: u64);
 
     /// As [`Payload::bind`].
     fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}

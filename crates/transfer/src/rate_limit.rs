@@ -131,8 +131,8 @@ impl ByteSource for RateLimited<Box<dyn ByteSource>> {
         self.inner.read(offset, room);
     }
 
-    fn on_acknowledged(&mut self, offset: u64) {
-        self.inner.on_acknowledged(offset);
+    fn on_accepted(&mut self, offset: u64) {
+        self.inner.on_accepted(offset);
     }
 
     fn bind(&mut self, peer: EndpointId, binding: &[u8; KEY]) {
@@ -187,7 +187,7 @@ mod tests {
 
         fn read(&mut self, _: u64, _: &mut [u8]) {}
 
-        fn on_acknowledged(&mut self, _: u64) {}
+        fn on_accepted(&mut self, _: u64) {}
 
         fn on_message(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
 

@@ -267,7 +267,7 @@ impl ByteSink for Reassembly {
         self.spoke_at = Some(now);
         let whole = self.status == Status::Whole;
         let proof = whole.then(|| tree::proof(&self.binding, &self.possession));
-        let said = Message::Have { id: self.manifest.id, bytes: self.base, proof };
+        let said = Message::Have { id: self.manifest.id, bytes: self.base.max(self.ring.taken()), proof };
         said.write(message)
     }
 

@@ -10,7 +10,7 @@ use units::{Duration, Time};
 
 use super::testing::{CALM, End, Folder, GAP, ROUGH, Taken, Weather, carry, content};
 use super::*;
-use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Status};
+use crate::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Status, Waits};
 
 const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
 
@@ -54,7 +54,7 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
             acknowledged = *end;
         }
         sink.on_contiguous(acknowledged, now);
-        source.on_acknowledged(acknowledged);
+        source.on_accepted(acknowledged);
         now += Duration::from_millis(1);
         if source.status() != Status::Going {
             return;
@@ -158,13 +158,61 @@ fn a_receiver_that_begins_anew_when_the_beginning_is_gone_is_told_so() {
     // too few rounds for all of it
     flow(&mut source, &mut first, 1, 100);
     assert_eq!(source.status(), Status::Going);
-    assert!(sent.snapshot().done > 0, "the beginning was acknowledged, and is not kept");
+    assert!(sent.snapshot().done > 0, "the transport accepted the beginning, and it is not kept");
     drop(first);
     let (mut second, _) = open(&manifest, Destination::Pipe(Box::new(Taken::default())));
     flow(&mut source, &mut second, 0, 1000);
     assert!(
         matches!(source.status(), Status::Failed(why) if why.contains("beginning of the stream was gone"))
     );
+}
+
+/// A program that writes this much and then pauses for ever.
+struct Pauses(Cursor<Vec<u8>>, Receiver<()>);
+
+impl Read for Pauses {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.0.read(room)?;
+        if length == 0 {
+            // until the test is over
+            let _ = self.1.recv();
+        }
+        Ok(length)
+    }
+}
+
+/// What the transport accepted is not what the receiver has: until it reports everything, the pause is not that of the program.
+#[test]
+fn a_pause_is_that_of_the_program_when_the_receiver_has_everything() {
+    let (over, paused) = channel();
+    let program = Pauses(Cursor::new(content(50_000)), paused);
+    let (mut source, manifest) = Bytes::of_pipe(Box::new(program), "film.bin", 5, Arc::default());
+    let (mut sink, _) = open(&manifest, Destination::Pipe(Box::new(Taken::default())));
+    source.on_join(EndpointId(1));
+    source.on_message(EndpointId(1), Time::ZERO, &nothing_yet(&mut sink));
+    // the reading thread runs by itself; four records
+    let total = 50_000 + 4 * 2;
+    while source.ready(Time::ZERO) < total {
+        std::thread::yield_now();
+    }
+    let mut bytes = vec![0; total as usize];
+    source.read(0, &mut bytes);
+    source.on_accepted(total);
+    assert_eq!(source.waits(), Waits::There);
+    let before = source.moved();
+    assert!(sink.write(0, &bytes));
+    sink.on_contiguous(total, Time::ZERO);
+    let mut message = [0; MAX_MESSAGE_BYTES];
+    let mut now = Time::ZERO;
+    // the writing thread runs by itself
+    while source.waits() != Waits::Here {
+        now += Duration::from_secs(1);
+        let length = sink.speak(now, &mut message);
+        source.on_message(EndpointId(1), now, &message[..length]);
+        std::thread::yield_now();
+    }
+    assert_eq!(source.moved(), before.map(|moved| moved + total));
+    drop(over);
 }
 
 /// A receiver's first message.
@@ -193,8 +241,8 @@ impl ByteSource for Spoils {
             }
         }
     }
-    fn on_acknowledged(&mut self, offset: u64) {
-        self.0.on_acknowledged(offset);
+    fn on_accepted(&mut self, offset: u64) {
+        self.0.on_accepted(offset);
     }
     fn on_join(&mut self, peer: EndpointId) {
         self.0.on_join(peer);
