@@ -117,7 +117,7 @@ def _walk(folder: Traversable, inside: str) -> Iterator[str]:
 def _read(name: str) -> dict[str, Any]:
     """The graph of a name."""
     _data()
-    import topohub as package  # type: ignore[import-untyped]
+    import topohub as package
 
     try:
         graph: dict[str, Any] = package.get(name)

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import polars
 import pytest
+
 import thalweg as tw
 from thalweg import plots
 

@@ -128,7 +128,7 @@ impl ByteSource for Zeros {
         None
     }
     fn read(&mut self, _offset: u64, _room: &mut [u8]) {}
-    fn on_acknowledged(&mut self, _offset: u64) {}
+    fn on_accepted(&mut self, _offset: u64) {}
     fn on_message(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
     fn status(&self) -> Status {
         status(&self.over)

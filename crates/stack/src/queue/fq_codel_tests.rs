@@ -180,7 +180,7 @@ fn after_an_overflow_linux_drops_late_packets_without_a_pause() {
         // the 41st packet is too much: 21 of 41 go, and the count of CoDel is 21
         link.offer_many(0, 1000, 41);
         assert_eq!(link.dropped.len(), 21);
-        // 20 are left; one leaves at 10 ms, when the delay is first seen to be too long, and the interval is over at 110 ms
+        // 20 are left; one leaves at 10 ms, when the delay is too long for the first time, and the interval is over at 110 ms
         for ms in [10, 111, 112] {
             link.at_ms(ms);
             assert!(link.serve().is_some());
