@@ -283,7 +283,7 @@ def test_check_lists_the_names_that_generators_give(small: Path, capsys: pytest.
 def test_warnings_are_printed_once_are_in_the_json_and_change_no_exit_code(
     small: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    late = ["--set", "record.events=true", "--set", "record.distributions=true"]
+    late = ["--set", "record.every='1 h'"]
     for words in (
         ["check", str(small), *late],
         ["run", str(small), *late, "--out", str(tmp_path / "one")],
@@ -291,13 +291,13 @@ def test_warnings_are_printed_once_are_in_the_json_and_change_no_exit_code(
     ):
         assert call(words) == 0
         shown = capsys.readouterr()
-        assert shown.err.count("`distributions` has no effect") == 1
-        assert "record.distributions" in shown.err
+        assert shown.err.count("nothing is recorded") == 1
+        assert "record.every" in shown.err
         assert "1 warning: the scenario runs nevertheless" in shown.err
         (warning,) = asked(capsys, *words)["warnings"]
-        assert warning["key"] == "record.distributions"
+        assert warning["key"] == "record.every"
         assert warning["line"] is not None
-        assert "leave it out" in warning["hint"]
+        assert "shorter interval" in warning["hint"]
         assert capsys.readouterr().err == ""
     assert asked(capsys, "check", str(small))["warnings"] == []
 

@@ -129,7 +129,9 @@ QUEUES: dict[str, Queue] = {
         },
     ),
     "pie": Queue("pie", ("pie", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}),
-    "fq_codel": Queue("fq_codel", ("fq_codel", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}),
+    "fq_codel": Queue(
+        "fq_codel", ("fq_codel", "limit", "{limit}", "noecn"), {"mark": False, "like": "linux"}
+    ),
     "fq": Queue(
         "fq", ("fq", "limit", "{limit}", "flow_limit", "{limit}", "nopacing"), {"flow_limit": "{limit}"}
     ),
