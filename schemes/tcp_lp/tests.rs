@@ -1,7 +1,7 @@
 //! One test per claim about TCP-LP.
 
 use contract::{Ack, Cause, CongestionControl, Delivery};
-use units::{Duration, Time};
+use units::{Bytes, Duration, Time};
 
 use super::{Params, Sample, TcpLp};
 use crate::shared::testing::{Bench, SEGMENT, setup};
@@ -178,7 +178,7 @@ fn seven_pairs_in_a_row_tell_a_receiver_that_delays() {
             total: SEGMENT * 100,
             total_when_sent: SEGMENT * 90,
             in_flight_when_sent: SEGMENT * 10,
-            lost: SEGMENT * 0,
+            lost: Bytes::ZERO,
             rate: None,
             app_limited: false,
             rtt: Some(Duration::from_millis(100)),
@@ -219,7 +219,7 @@ fn an_acknowledgement_that_waited_is_no_sample() {
                 total: SEGMENT * 100,
                 total_when_sent: SEGMENT * 90,
                 in_flight_when_sent: SEGMENT * 10,
-                lost: SEGMENT * 0,
+                lost: Bytes::ZERO,
                 rate: None,
                 app_limited: false,
                 rtt: Some(bench.rtt),
