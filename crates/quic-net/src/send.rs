@@ -63,6 +63,12 @@ type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 /// How the scheme carries data, and the congestion controller of its connection.
 fn checked(scheme: &Scheme, seed: u64) -> Result<(Transport, Factory), String> {
     let (entry, transport) = find(&scheme.name)?;
+    if matches!(entry.build, Build::Stream { router: Some(_), .. }) {
+        let name = &scheme.name;
+        return Err(format!(
+            "`{name}` needs reports of routers, which paths over UDP do not have; use `thalweg emulate` with an `[icn]` table, or another scheme"
+        ));
+    }
     (entry.resolve)(&scheme.params).map_err(parameter_error)?;
     if !PACKETS.contains(&scheme.packet) {
         let (min, max) = (PACKETS.start(), PACKETS.end());
