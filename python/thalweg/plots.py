@@ -392,6 +392,7 @@ def distributions(
     """Rows of the table `distributions` as lines, one per subject, at most `limit`; values are multiplied by `factor`."""
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
+    from matplotlib.ticker import LogLocator
 
     with rc_context(style()):
         figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
@@ -409,7 +410,10 @@ def distributions(
             )
         if logarithmic:
             axes.set_xscale("log")
+            # plain numbers, also where the values span less than a power of ten
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.xaxis.set_major_formatter("{x:g}")
+            axes.xaxis.set_minor_formatter("")
         else:
             axes.set_xlim(left=0)
         axes.set_ylim(0, 1)
@@ -425,7 +429,7 @@ def scatter(
     *,
     delay: str = "queueing_delay_s",
     limit: int = 10,
-    size: tuple[float, float] = (5.2, 3.2),
+    size: tuple[float, float] = (8.2, 3.6),
 ) -> Figure:
     """Throughput over delay, one point per flow of the table `flows`; `delay` is a column of it, in seconds.
 
@@ -445,9 +449,9 @@ def scatter(
                 color=(colours or {}).get(f"flow.{row['flow']}") or COLOURS[index % len(COLOURS)],
                 label=row["flow"] if flows.height <= limit else None,
             )
+        axes.margins(x=0.06)
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
-        axes.margins(x=0.06)
         axes.set_xlabel(f"{delay.removesuffix('_s').replace('_', ' ')} (ms)")
         axes.set_ylabel("throughput (Mbit/s)")
         place_legend(axes)
