@@ -29,14 +29,16 @@ const STORE_POLL_INTERVAL: Duration = Duration::from_millis(2);
 const PAYLOAD: u16 = 1452;
 
 /// Receives what `accept` accepts from one sender, and returns at the end. If the sender announces that its data are sent to a multicast group, this
-/// end group_to_join the group.
+/// end joins the group.
 pub fn receive(
     settings: &Settings,
     accept: Accept<'_>,
     platform: &mut impl Platform,
     control: &Control,
 ) -> Outcome {
-    run(settings, Receiving::new(accept, settings.limits), platform, control)
+    let mut seed = [0; 8];
+    platform.fill_random(&mut seed);
+    run(settings, Receiving::new(accept, settings.limits, u64::from_be_bytes(seed)), platform, control)
 }
 
 /// The application of a receiver.
@@ -149,12 +151,12 @@ fn framing(group: Option<&(Reception, u32)>, context: &SessionContext<'_>) -> Fr
 }
 
 impl<'a> Receiving<'a> {
-    fn new(accept: Accept<'a>, limits: Limits) -> Self {
+    fn new(accept: Accept<'a>, limits: Limits, seed: u64) -> Self {
         Self {
             accept,
             accepted: None,
             moved_before: 0,
-            paced: PacedReceiver::default(),
+            paced: PacedReceiver::new(seed),
             limits,
             group: None,
             group_to_join: None,

@@ -129,12 +129,12 @@ fn what_a_program_writes_arrives_as_it_was_written() {
             let into = if to_file { folder_of(&to) } else { Destination::Pipe(Box::new(taken.clone())) };
             let (mut sink, tally) = open(&manifest, into);
             // the reading and the writing thread run by themselves
-            for turn in 0..1000 {
+            for turn in 0..10_000 {
                 flow(&mut source, &mut sink, 500 * turn, 500);
                 if source.status() != Status::Going {
                     break;
                 }
-                std::thread::yield_now();
+                std::thread::sleep(std::time::Duration::from_millis(1));
             }
             assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{length}");
             let got = if to_file {
@@ -265,13 +265,13 @@ fn wrong_blocks_are_thrown_away_and_sent_again() {
             let into = if to_pipe { Destination::Pipe(Box::new(taken.clone())) } else { folder_of(&to) };
             let (mut sink, tally) = blocks(&manifest, into);
             let mut source = Spoils(source, at.clone());
-            for turn in 0..100 {
+            for turn in 0..10_000 {
                 flow(&mut source, &mut sink, 1000 * turn, 1000);
                 if source.status() != Status::Going {
                     break;
                 }
                 source.1.clear();
-                std::thread::yield_now();
+                std::thread::sleep(std::time::Duration::from_millis(1));
             }
             assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{at:?}");
             let got = if to_pipe {
@@ -379,14 +379,14 @@ fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Snapshot
         LiveStream::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
     let mut sink = Playout::new(Box::new(taken.clone()), Arc::clone(&got));
     let mut status = Status::Going;
-    // the threads run by themselves
-    for _ in 0..200 {
+    // the threads run by themselves, on a busy machine late
+    for _ in 0..10_000 {
         let ends = &mut [End { sink: &mut sink, weather, here: ALWAYS }];
         status = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(5)).status;
         if status != Status::Going {
             break;
         }
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
     (numbers(&taken), sent.snapshot(), got.snapshot(), status)
 }

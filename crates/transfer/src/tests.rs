@@ -298,9 +298,9 @@ fn a_wrong_symbol_spoils_nothing() {
                 if to_pipe { into(Destination::Pipe(Box::new(taken.clone()))) } else { collector(&to) };
             let mut changed = Changed(&mut collector, |seq| wrong.contains(&seq));
             let mut passage = one(&mut fountain, &mut changed, weather);
-            for _ in 0..50 {
+            for _ in 0..10_000 {
                 if passage.status == Status::Going {
-                    std::thread::yield_now();
+                    std::thread::sleep(std::time::Duration::from_millis(1));
                     passage = one(&mut fountain, &mut changed, weather);
                 }
             }
@@ -573,11 +573,11 @@ fn a_pipe_of_any_length_arrives_in_order() {
         let (mut collector, got) = into(Destination::Pipe(Box::new(taken.clone())));
         // the reading and the writing thread run by themselves
         let mut passage = one(&mut fountain, &mut collector, ROUGH);
-        for _ in 0..50 {
+        for _ in 0..10_000 {
             if passage.status != Status::Going {
                 break;
             }
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(1));
             passage = one(&mut fountain, &mut collector, ROUGH);
         }
         assert_eq!(passage.status, Status::Whole, "{length} bytes");

@@ -22,8 +22,9 @@ const MAX_JUMP: u64 = 1 << 32;
 type Machine = StateMachine<stream::Receiver<AnyReceiver>>;
 
 /// The state machine of a receiver, on one connection after the other.
-#[derive(Default)]
 pub(crate) struct PacedReceiver {
+    /// Of the scheme's random numbers.
+    seed: u64,
     machine: Option<Box<Machine>>,
     /// The content of the present object begins with this packet.
     carries_from: Option<u64>,
@@ -35,6 +36,11 @@ pub(crate) struct PacedReceiver {
 }
 
 impl PacedReceiver {
+    /// The receiver before its first session.
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self { seed, machine: None, carries_from: None, newest: (0, 0), outbox: Vec::new(), counted: [0; 3] }
+    }
+
     /// A session opens: the next object starts a new state machine.
     pub(crate) fn open(&mut self, stats: &mut Stats) {
         self.retire(stats);
@@ -70,8 +76,7 @@ impl PacedReceiver {
         };
         let config = config(offer, &entry, context.outer_bytes());
         let algorithm = receiver(&offer.params, &setup(&config)).map_err(parameter_error)?;
-        let seed = u64::from_be_bytes(std::array::from_fn(|at| context.binding()[at]));
-        let random = Random::new(seed, "quic", "receiver");
+        let random = Random::new(self.seed, "quic", "receiver");
         let receiver = stream::Receiver::new(&config, algorithm, SENDER);
         let machine =
             self.machine.insert(Box::new(StateMachine::new(receiver, framing.receiver, FLOW, random)));
