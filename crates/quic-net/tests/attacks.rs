@@ -444,7 +444,8 @@ fn a_sender_of_wrong_blocks_does_not_block_a_receiver() {
             "{scheme}"
         );
         let took = net.now().saturating_since(begin);
-        assert!(took < Duration::from_secs(20), "{scheme}: {took}");
+        // the time of the whole file, which depends on the scheme's random numbers, and then the patience
+        assert!(took < Duration::from_secs(40), "{scheme}: {took}");
         assert!(folder.read("in/film.bin").is_empty(), "{scheme}");
     }
 }
