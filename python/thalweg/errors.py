@@ -67,6 +67,10 @@ class ResultError(ValueError):
     """A folder holds no readable result, or a result cannot be written."""
 
 
+class FigureError(ValueError):
+    """A figure cannot be drawn as asked: its style or width is unknown, LaTeX is missing, or it cannot write such files."""
+
+
 class EmulationError(RuntimeError):
     """Emulation is impossible: a permission is missing, or the kernel lacks a feature."""
 

@@ -8,11 +8,25 @@ background.
 from __future__ import annotations
 
 import io
-import math
+import itertools
 import re
 import textwrap
-from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from . import styles
+from ._legend import LABEL
+from ._legend import place_legend as place_legend
+from ._legend import width_of as width_of
+from ._names import no_such
+from .quantities import numbers
+from .styles import COLOURS as COLOURS
+from .styles import FAINT as FAINT
+from .styles import GROUND as GROUND
+from .styles import INK as INK
+from .styles import MARKERS as MARKERS
+from .styles import figure_class as figure_class
+from .styles import in_style as in_style
+from .styles import style as style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,24 +34,8 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
 
-COLOURS = (
-    "#3878c7",
-    "#dd7a30",
-    "#2a9d82",
-    "#c2508f",
-    "#8268c9",
-    "#a98f12",
-    "#d1495b",
-    "#6f8f3a",
-    "#3aa0c4",
-    "#8d7b6b",
-)
-"""Colours of lines, in their order of use."""
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-"""Markers, in the same order."""
+    from .styles import Style
 
 SCHEME_COLOURS = {
     "aimd": "#8268c9",
@@ -92,20 +90,14 @@ NO_SCHEME = "#9aa3ab"
 SHADES = (0.0, 0.38, -0.3, 0.6)
 """Lightness steps of the flows of one scheme relative to the first of them."""
 
-INK = "#1d2733"
-"""Colour of text and axes; in a page `inked` replaces it by the page's."""
-
-FAINT = "#b8c0c8"
-"""Colour of grids; in a page `inked` replaces it by the page's."""
-
-GROUND = "#ffffff"
-"""Background of figures in files; in a page `inked` replaces it by the page's."""
-
-LABEL = 30
-"""Characters per line of a legend's label; a longer label is broken between words."""
-
 STEADY = 0.02
 """Minimum range of an axis as a share of its value, so that noise in the last digits does not look like a change."""
+
+WIDE = 16.0
+"""An axis of quantities whose largest is at least this many times the smallest is logarithmic."""
+
+MAX_TICKS = 10
+"""Maximum number of quantities that each have a tick."""
 
 NEAR_ZERO = 0.01
 """A line whose mean is below this share of the maximum is drawn in the common shade of such lines."""
@@ -140,77 +132,6 @@ def unit_of(series: str) -> tuple[str, float]:
     return UNITS.get(unit, (unit, 1.0))
 
 
-def style() -> Any:
-    """Matplotlib settings of all figures: `with matplotlib.rc_context(plots.style()): …`."""
-    return {
-        "axes.axisbelow": True,
-        "axes.edgecolor": INK,
-        # plain numbers, not differences from an offset or multiples of a power
-        "axes.formatter.useoffset": False,
-        "axes.formatter.limits": (-99, 99),
-        "axes.grid": True,
-        "axes.labelcolor": INK,
-        "axes.linewidth": 0.7,
-        "axes.prop_cycle": _cycle(),
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlelocation": "left",
-        "axes.titlesize": 10.5,
-        "axes.titleweight": "bold",
-        "axes.titlecolor": INK,
-        **{f"boxplot.{part}props.color": INK for part in ("box", "whisker", "cap", "flier")},
-        "boxplot.flierprops.markeredgecolor": INK,
-        "boxplot.medianprops.color": COLOURS[0],
-        "figure.constrained_layout.use": True,
-        "figure.facecolor": "none",
-        "axes.facecolor": "none",
-        "savefig.facecolor": GROUND,
-        "font.family": "sans-serif",
-        "font.size": 9.5,
-        "grid.color": FAINT,
-        "grid.linewidth": 0.5,
-        "legend.frameon": False,
-        "legend.fontsize": 9,
-        "legend.labelcolor": INK,
-        "lines.linewidth": 1.4,
-        "lines.markersize": 4.5,
-        "hatch.color": INK,
-        "lines.color": INK,
-        "patch.edgecolor": INK,
-        # outlines that can be searched and scaled, and that printers and journals accept
-        "pdf.fonttype": 42,
-        "ps.fonttype": 42,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "thalweg",
-        "text.color": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
-        "xtick.major.width": 0.7,
-        "ytick.major.width": 0.7,
-    }
-
-
-def in_style() -> Any:
-    """Draws with these settings: `with plots.in_style(): …`."""
-    from matplotlib import rc_context
-
-    return rc_context(style())
-
-
-@cache
-def figure_class() -> type[Figure]:
-    """The class of all figures: every way of saving uses the same settings."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure as Plain
-
-    class Figure(Plain):
-        def savefig(self, *args: Any, **more: Any) -> None:
-            with rc_context(style()):
-                super().savefig(*args, **more)
-
-    return Figure
-
-
 def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
     """The figure as an SVG document: it scales, and all its colours are explicit.
 
@@ -218,11 +139,9 @@ def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
     gives the same text. The figure is closed.
     """
     import matplotlib.pyplot as plt
-    from matplotlib import rc_context
 
     text = io.StringIO()
-    with rc_context(style()):
-        figure.savefig(text, format="svg", metadata={"Date": None})
+    figure.savefig(text, format="svg", metadata={"Date": None})
     plt.close(figure)
     return adopt(text.getvalue(), name, alt)
 
@@ -296,45 +215,39 @@ def series(
     marks: Sequence[tuple[float, str]] = (),
     size: tuple[float, float] = (8.2, 2.6),
     title: str | None = None,
+    look: Style | None = None,
 ) -> Figure:
     """One series over time, one line per subject: at most `limit` and none that stays near zero; the rest in one shade.
 
     `colours` gives the colour of each subject; `marks` are times, in seconds, at which a thin line with a label is drawn.
     `title` names the vertical axis, if the name of the series does not.
 
-    Raises ``ValueError``, with the recorded series, if the series was not recorded.
+    Raises ``ValueError``, with the nearest names and the recorded series, if the series or a subject was not recorded.
     """
-    import matplotlib.pyplot as plt
     import polars as pl
     from matplotlib import rc_context
 
-    from .catalogue import renamed
-
-    rows = frame.filter(pl.col("series") == name)
-    if subjects is not None:
-        rows = rows.filter(pl.col("subject").is_in(list(subjects)))
-    if rows.is_empty():
-        recorded = sorted(frame["series"].unique())
-        if new := renamed(name, recorded):
-            raise ValueError(f"the series {name!r} was renamed to {new!r}")
-        known = ", ".join(recorded) or "nothing"
-        raise ValueError(f"no series {name!r} was recorded for these subjects; recorded: {known}")
+    rows = _recorded(frame, name, subjects)
+    look = look or styles.page()
     unit, factor = unit_of(name)
     title = title or title_of(name)
     means = rows.group_by("subject").agg(pl.col("value").abs().mean())
     loud = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
     names = loud.sort("value", "subject", descending=[True, False])["subject"].head(limit).sort().to_list()
-    with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
+    with rc_context(look.settings):
+        figure, axes = styles.begin(size, look)
         kept = colours or {}
         taken = {kept[subject] for subject in names if subject in kept}
         free = [colour for colour in COLOURS if colour not in taken] or list(COLOURS)
         others = [subject for subject in names if subject not in kept]
         given = {subject: free[index % len(free)] for index, subject in enumerate(others)}
+        # what has one colour on a page has one kind of line in print, in every figure of the run
+        order = list(dict.fromkeys([*(kept.values() if taken else ()), *given.values()]))
         for subject in names:
             part = rows.filter(pl.col("subject") == subject)
             colour = kept.get(subject) or given[subject]
-            axes.plot(part["time_s"], part["value"] * factor, color=colour, label=subject_name(subject))
+            line = look.line(order.index(colour), colour, part.height)
+            axes.plot(part["time_s"], part["value"] * factor, label=subject_name(subject), **line)
         rest = rows.filter(~pl.col("subject").is_in(names))
         for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):
             label = f"{rest['subject'].n_unique()} more" if index == 0 else None
@@ -342,12 +255,36 @@ def series(
                 part["time_s"], part["value"] * factor, color=FAINT, linewidth=0.7, zorder=1, label=label
             )
         axes.set_xlabel("time (s)")
-        axes.set_ylabel(f"{title[0].lower()}{title[1:]}" + (f" ({unit})" if unit else ""))
+        label = f"{title[0].lower()}{title[1:]}" + (f" ({unit})" if unit else "")
+        axes.set_ylabel(textwrap.fill(label, LABEL) if look.printed else label)
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
         _mark(axes, marks)
-        place_legend(axes)
+        place_legend(axes, rows=look.legend_rows)
     return figure
+
+
+def _recorded(frame: polars.DataFrame, name: str, subjects: Sequence[str] | None) -> polars.DataFrame:
+    """The rows of a series, of these subjects."""
+    import polars as pl
+
+    from .catalogue import renamed
+
+    rows = frame.filter(pl.col("series") == name)
+    if rows.is_empty():
+        recorded = sorted(frame["series"].unique())
+        if new := renamed(name, recorded):
+            raise ValueError(f"the series {name!r} was renamed to {new!r}")
+        raise ValueError(f"{no_such('series', name, recorded)} recorded: {', '.join(recorded) or 'nothing'}")
+    if subjects is None:
+        return rows
+    known = set(frame["subject"].unique())
+    if unknown := [subject for subject in subjects if subject not in known]:
+        raise ValueError(no_such("subject", unknown[0], sorted(rows["subject"].unique())))
+    part = rows.filter(pl.col("subject").is_in(list(subjects)))
+    if part.is_empty():
+        raise ValueError(f"series {name!r} was not recorded for these subjects: {', '.join(subjects)}")
+    return part
 
 
 def cdf(
@@ -357,6 +294,7 @@ def cdf(
     logarithmic: bool = False,
     limit: int = 10,
     size: tuple[float, float] = (8.2, 2.6),
+    look: Style | None = None,
 ) -> Figure:
     """Cumulative distributions of samples, one line per name: at each value the share of samples that do not exceed it.
 
@@ -376,7 +314,7 @@ def cdf(
         schema={"subject": pl.String, "value_s": pl.Float64, "share": pl.Float64},
         orient="row",
     )
-    return distributions(frame, axis, 1.0, logarithmic=logarithmic, size=size)
+    return distributions(frame, axis, 1.0, logarithmic=logarithmic, size=size, look=look)
 
 
 def distributions(
@@ -388,14 +326,15 @@ def distributions(
     logarithmic: bool = False,
     limit: int = 10,
     size: tuple[float, float] = (8.2, 2.6),
+    look: Style | None = None,
 ) -> Figure:
     """Rows of the table `distributions` as lines, one per subject, at most `limit`; values are multiplied by `factor`."""
-    import matplotlib.pyplot as plt
     from matplotlib import rc_context
     from matplotlib.ticker import LogLocator
 
-    with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
+    look = look or styles.page()
+    with rc_context(look.settings):
+        figure, axes = styles.begin(size, look)
         parts = list(frame.group_by("subject", maintain_order=True))[:limit]
         for index, ((subject,), part) in enumerate(parts):
             colour = (colours or {}).get(str(subject)) or COLOURS[index % len(COLOURS)]
@@ -405,8 +344,8 @@ def distributions(
                 [values[0], *values],
                 [0.0, *part["share"]],
                 where="post",
-                color=colour,
                 label=subject_name(str(subject)),
+                **look.line(index, colour, len(values) + 1),
             )
         if logarithmic:
             axes.set_xscale("log")
@@ -419,7 +358,7 @@ def distributions(
         axes.set_ylim(0, 1)
         axes.set_xlabel(axis)
         axes.set_ylabel("share")
-        place_legend(axes)
+        place_legend(axes, rows=look.legend_rows)
     return figure
 
 
@@ -430,16 +369,17 @@ def scatter(
     delay: str = "queueing_delay_s",
     limit: int = 10,
     size: tuple[float, float] = (8.2, 3.6),
+    look: Style | None = None,
 ) -> Figure:
     """Throughput over delay, one point per flow of the table `flows`; `delay` is a column of it, in seconds.
 
     With more than `limit` flows the points have no names.
     """
-    import matplotlib.pyplot as plt
     from matplotlib import rc_context
 
-    with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
+    look = look or styles.page()
+    with rc_context(look.settings):
+        figure, axes = styles.begin(size, look)
         for index, row in enumerate(flows.drop_nulls([delay, "throughput_bps"]).to_dicts()):
             axes.plot(
                 row[delay] * 1e3,
@@ -454,7 +394,7 @@ def scatter(
         axes.set_ylim(bottom=0)
         axes.set_xlabel(f"{delay.removesuffix('_s').replace('_', ' ')} (ms)")
         axes.set_ylabel("throughput (Mbit/s)")
-        place_legend(axes)
+        place_legend(axes, rows=look.legend_rows)
     return figure
 
 
@@ -467,11 +407,11 @@ def bars(
     size: tuple[float, float] = (8.2, 2.4),
 ) -> Figure:
     """One bar per label and group, side by side; `colours` are of the labels, if there is one group."""
-    import matplotlib.pyplot as plt
     from matplotlib import rc_context
 
-    with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
+    look = styles.page()
+    with rc_context(look.settings):
+        figure, axes = styles.begin(size, look)
         width = min(0.8, 0.08 * max(len(labels), 4)) / max(len(groups), 1)
         for index, (group, values) in enumerate(groups.items()):
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
@@ -494,43 +434,74 @@ def grid(
     axis: str,
     *,
     size: tuple[float, float] = (8.2, 2.6),
+    look: Style | None = None,
 ) -> Figure:
     """A metric over the first key of a grid, one line per combination of the others; `rows` hold `(mean, ci95)`.
 
-    Words have no order, so that no line joins them; their points are side by side.
+    Quantities have their places on an axis with their unit, which is logarithmic over a wide range. Words have no order, so
+    that no line joins them; their points are side by side.
     """
-    import matplotlib.pyplot as plt
     from matplotlib import rc_context
 
     across = list(dict.fromkeys(row[keys[0]] for row in rows))
-    words_across = any(isinstance(value, str) and not value[:1].isdigit() for value in across)
+    found = numbers(across)
+    words_across = found is None and any(
+        isinstance(value, str) and not value[:1].isdigit() for value in across
+    )
+    places = dict(zip(across, found[0] if found else map(float, range(len(across))), strict=True))
     lines: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
         if metric in row and row[metric][0] is not None:
             lines.setdefault(tuple(row[key] for key in keys[1:]), []).append(row)
-    with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
+    look = look or styles.page()
+    with rc_context(look.settings):
+        figure, axes = styles.begin(size, look)
         for index, (rest, part) in enumerate(lines.items()):
             aside = min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2) if words_across else 0.0
+            part.sort(key=lambda row: places[row[keys[0]]])
             axes.errorbar(
-                [across.index(row[keys[0]]) + aside for row in part],
+                [places[row[keys[0]]] + aside for row in part],
                 [row[metric][0] for row in part],
                 [row[metric][1] or 0.0 for row in part],
-                color=COLOURS[index % len(COLOURS)],
-                marker=MARKERS[index % len(MARKERS)],
-                linestyle="none" if words_across else "-",
-                capsize=3,
+                capsize=2 if look.printed else 3,
                 label=", ".join(map(str, rest)) or None,
+                **look.points(index, COLOURS[index % len(COLOURS)])
+                | ({"linestyle": "none"} if words_across else {}),
             )
-        turned = sum(len(str(value)) for value in across) > 80
-        axes.set_xticks(range(len(across)), [str(value) for value in across], rotation=60 if turned else 0)
+        name = keys[0].removeprefix("topology.")
+        if found:
+            _axis_of(axes, found[0])
+            axes.set_xlabel(f"{name} ({found[1]})" if found[1] else name)
+        else:
+            turned = sum(len(str(value)) for value in across) > 80 / (8.2 / figure.get_figwidth())
+            axes.set_xticks(
+                range(len(across)), [str(value) for value in across], rotation=60 if turned else 0
+            )
+            axes.set_xlabel(name)
         axes.margins(x=0.06)
-        axes.set_xlabel(keys[0].removeprefix("topology."))
         axes.set_ylabel(textwrap.fill(axis, LABEL))
         steady(axes)
         # tick labels are the values; their keys are above them
-        place_legend(axes, ", ".join(key.removeprefix("topology.") for key in keys[1:]))
+        place_legend(
+            axes, ", ".join(key.removeprefix("topology.") for key in keys[1:]), rows=look.legend_rows
+        )
     return figure
+
+
+def _axis_of(axes: Axes, places: Sequence[float]) -> None:
+    """The horizontal axis for these quantities: logarithmic over a wide range, with a tick at each if they are few."""
+    from matplotlib.ticker import NullLocator
+
+    low, high = min(places), max(places)
+    logarithmic = low > 0 and high / low >= WIDE
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter("{x:g}")
+    ordered = sorted(places)
+    gaps = [after - before for before, after in itertools.pairwise(ordered)]
+    if len(places) <= MAX_TICKS and (logarithmic or min(gaps, default=1.0) >= 0.04 * (high - low)):
+        axes.set_xticks(places, [f"{place:g}" for place in places])
 
 
 def steady(axes: Axes) -> None:
@@ -586,6 +557,8 @@ def shade(colour: str, share: float) -> str:
 
 def _mark(axes: Axes, marks: Sequence[tuple[float, str]]) -> None:
     """Thin lines with labels at the times of events; overlapping labels are omitted."""
+    from matplotlib import rcParams
+
     low, high = axes.get_xlim()
     last = low - (high - low)
     for at, words in marks:
@@ -603,83 +576,10 @@ def _mark(axes: Axes, marks: Sequence[tuple[float, str]]) -> None:
                 rotation=90,
                 ha="right" if near_end else "left",
                 va="top",
-                fontsize=7.5,
+                fontsize=round(rcParams["font.size"] * 0.79, 1),
                 color=INK,
             )
             last = at
-
-
-def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
-    """A legend above the plot if that takes at most this number of rows, otherwise beside it; none for a single entry.
-
-    It stays within the figure: a row has as many entries as fit. Returns the rows above the plot.
-    """
-    handles, labels = axes.get_legend_handles_labels()
-    if len(labels) <= 1:
-        return 0
-    labels = [textwrap.fill(label, LABEL, break_long_words=False) for label in labels]
-    words: dict[str, Any] = {
-        "handlelength": 1.4,
-        "columnspacing": 1.4,
-        "alignment": "left",
-        **({"title": title, "title_fontsize": 9} if title else {}),
-    }
-    across = axes.get_subplotspec()
-    room = axes.figure.bbox.width / (across.get_gridspec().ncols if across else 1) * 0.94
-    for columns in range(min(len(labels), 8), 0, -1):
-        lines = math.ceil(len(labels) / columns)
-        if lines > rows:
-            break
-        legend = axes.legend(
-            handles,
-            labels,
-            loc="lower left",
-            bbox_to_anchor=(0, 1.0),
-            ncols=columns,
-            borderaxespad=0.2,
-            **words,
-        )
-        if width_of(legend) <= room:
-            return lines + bool(title)
-    legend = axes.legend(
-        handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **words
-    )
-    high = axes.figure.bbox.height * 0.9
-    lines = max(int(len(labels) * high / max(_height(legend), 1.0)), 1)
-    if lines < len(labels):
-        columns = math.ceil(len(labels) / lines)
-        axes.legend(
-            handles,
-            labels,
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            borderaxespad=0,
-            ncols=columns,
-            **words,
-        )
-    return 0
-
-
-def width_of(legend: Legend) -> float:
-    """The width of a legend, in pixels of its figure."""
-    return float(legend.get_window_extent(_renderer(legend)).width)
-
-
-def _height(legend: Legend) -> float:
-    return float(legend.get_window_extent(_renderer(legend)).height)
-
-
-def _renderer(legend: Legend) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas: Any = FigureCanvasAgg(legend.get_figure(root=True))
-    return canvas.get_renderer()
-
-
-def _cycle() -> Any:
-    from cycler import cycler
-
-    return cycler(color=list(COLOURS))
 
 
 def _escape(text: str) -> str:

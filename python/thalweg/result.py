@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native, catalogue
+from ._names import no_such
 from .errors import ResultError
 
 if TYPE_CHECKING:
@@ -352,14 +353,11 @@ class Result:
     def __getitem__(self, key: str) -> float | None:
         """The value of a dotted key, such as `link.bottleneck.utilisation`; `KeyError` for an unknown one."""
         if key not in self.values:
-            import difflib
-
             subject = key.rpartition(".")[0] + "."
             words = {known.removeprefix(subject) for known in self.values if known.startswith(subject)}
             if new := _new_names([key], words).get(key):
                 raise KeyError(f"{key!r} was renamed to {new!r}")
-            near = difflib.get_close_matches(key, self.values, n=3, cutoff=0.5)
-            raise KeyError(f"no result {key!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+            raise KeyError(no_such("result", key, self.values))
         return self.values[key]
 
     def units(self, table: str) -> dict[str, str]:
@@ -368,14 +366,23 @@ class Result:
         return catalogue.units(table)
 
     def plot(
-        self, series: str, subjects: Sequence[str] | None = None, *, out: str | Path | None = None
+        self,
+        series: str,
+        subjects: Sequence[str] | None = None,
+        *,
+        out: str | Path | None = None,
+        style: str = "page",
+        width: str | float | None = None,
+        latex: bool = False,
     ) -> Figure:
         """Plots a recorded series over time, one line per subject; writes it to `out` (SVG, PDF, PNG …) if given.
 
         A flow has the same colour in every figure, that of its scheme if no other flow has that scheme. Dashed lines are
-        events of the scenario.
+        events of the scenario. `style="paper"` makes a figure for print of an exact `width`, by default "acm-column", with
+        text by LaTeX on demand: see `thalweg.styles`. Raises ``ValueError`` with the nearest names for an unknown series,
+        subject, style or width, and if LaTeX is missing.
         """
-        from . import plots
+        from . import plots, styles
         from .changes import marks
 
         figure = plots.series(
@@ -385,6 +392,7 @@ class Result:
             colours=self.colours,
             marks=marks(self.plan),
             title=self.title_of(series),
+            look=styles.chosen(style, width, latex=latex),
         )
         if out is not None:
             figure.savefig(out)
@@ -421,7 +429,7 @@ class Result:
 
     def _known(self, table: str) -> None:
         if table not in TABLES:
-            raise KeyError(f"no table {table!r}; there are {', '.join(TABLES)}")
+            raise KeyError(no_such("table", table, TABLES))
 
     def __repr__(self) -> str:
         return f"<Result {self.title!r}, seed {self.seed}, {self.record['status']}, trace {self.trace_hash}>"

@@ -10,17 +10,21 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._names import no_such
 from .errors import Interrupted, ResultError
 from .jobs import Control, Job, Standing, program
 from .jobs import run as run_jobs
+from .quantities import numbers as as_numbers
 from .result import Result, manifest
 from .scenario import Plan, Scenario
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 Notice = Callable[[int, int, str], object]
 """Called with `(done, total, label)` after each run, in the caller's thread."""
@@ -190,9 +194,112 @@ class SweepResult:
         factor = means["n"].replace_strict(of_one, default=None, return_dtype=polars.Float64)
         return means.with_columns(ci95=polars.col("sd") * factor)
 
-    def table(self, name: str) -> polars.DataFrame:
-        """One table of all runs, concatenated, with the grid's keys and `seed` before its columns."""
-        return self._table(name, self.runs)
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Unit of each key of the grid whose values are quantities, such as `{"topology.bottleneck.rate": "Mbit/s"}`."""
+        found = {key: as_numbers(list(dict.fromkeys(map(_text, self._column(key))))) for key in self.keys}
+        return {key: pair[1] for key, pair in found.items() if pair}
+
+    @property
+    def numbers(self) -> polars.DataFrame:
+        """`summary` with quantities as numbers: a key in `units` has a column of floats in that unit."""
+        return self._in_numbers(self.summary)
+
+    def table(self, name: str, *, numbers: bool = False) -> polars.DataFrame:
+        """One table of all runs, concatenated, with the grid's keys and `seed` before its columns.
+
+        With `numbers`, a key in `units` has a column of floats in that unit. `KeyError` with the nearest name for an unknown
+        table.
+        """
+        frame = self._table(name, self.runs)
+        return self._in_numbers(frame) if numbers else frame
+
+    def _column(self, key: str) -> list[Any]:
+        return [run.values[key] for run in self.runs]
+
+    def _in_numbers(self, frame: polars.DataFrame) -> polars.DataFrame:
+        import polars
+
+        if frame.is_empty():
+            return frame
+        columns = []
+        for key in self.units:
+            texts = list(dict.fromkeys(self._column(key)))
+            found = as_numbers(texts)
+            if found:
+                new = dict(zip(texts, found[0], strict=True))
+                columns.append(polars.col(key).replace_strict(new, return_dtype=polars.Float64))
+        return frame.with_columns(columns)
+
+    def plot(
+        self,
+        x: str,
+        y: str,
+        by: str | Sequence[str] | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        out: str | Path | None = None,
+        style: str = "page",
+        width: str | float | None = None,
+        latex: bool = False,
+    ) -> Figure:
+        """Plots the mean of the metric `y` over the key `x` of the grid, with its 95 % interval over distinct runs.
+
+        There is one line per value of the keys in `by`: all other keys with several values, unless `where` fixes them. A key
+        is named in full or by its last words: `plot("buffer", "flows.fairness", by="scheme", where={"count": 2})`. The other
+        arguments are those of `Result.plot`.
+
+        Raises ``KeyError`` with the nearest name for an unknown key, value or metric, and ``ValueError`` if a key with
+        several values is neither in `by` nor in `where`.
+        """
+        from . import plots, styles
+        from .report.sweeps import axis_of, points
+
+        look = styles.chosen(style, width, latex=latex)
+        kept = self._where(where or {})
+        several = [key for key in self.keys if len({_text(value) for value in kept._column(key)}) > 1]
+        across = self._key(x)
+        if by is None:
+            lines = [key for key in several if key != across]
+        else:
+            lines = [self._key(name) for name in ([by] if isinstance(by, str) else by)]
+        if open_keys := [key for key in several if key not in (across, *lines)]:
+            raise ValueError(
+                f"{', '.join(open_keys)} has several values: name it in `by`, or fix it by `where={{...}}`"
+            )
+        summary = kept.summary
+        known = summary["metric"].unique(maintain_order=True).to_list() if kept.runs else []
+        if y not in known:
+            raise KeyError(no_such("result", y, known))
+        keys = [across, *lines]
+        rows = points(summary.to_dicts(), keys, [y])
+        figure = plots.grid(rows, keys, y, axis_of(y), look=look)
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def _key(self, name: str) -> str:
+        """The key of the grid with this name, in full or by its last words."""
+        found = [key for key in self.keys if key == name or key.endswith(f".{name}")]
+        if len(found) > 1:
+            raise KeyError(f"{name!r} is ambiguous: {' or '.join(found)}")
+        if not found:
+            raise KeyError(no_such("key", name, [*self.keys, *(key.rsplit(".", 1)[-1] for key in self.keys)]))
+        return found[0]
+
+    def _where(self, fixed: Mapping[str, Any]) -> SweepResult:
+        """The runs in which these keys have these values."""
+        wanted = {self._key(name): value for name, value in fixed.items()}
+        for key, value in wanted.items():
+            there = list(dict.fromkeys(map(_text, self._column(key))))
+            if _text(value) not in there:
+                raise KeyError(no_such(f"value of {key}", _text(value), there))
+        runs = [
+            run
+            for run in self.runs
+            if all(_text(run.values[key]) == _text(value) for key, value in wanted.items())
+        ]
+        return SweepResult(self.keys, runs, self.planned)
 
     def _table(self, name: str, runs: Sequence[SweepRun]) -> polars.DataFrame:
         import polars

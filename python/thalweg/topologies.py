@@ -122,7 +122,7 @@ def _read(name: str) -> dict[str, Any]:
     try:
         graph: dict[str, Any] = package.get(name)
     except (KeyError, OSError):
-        from .cli.out import nearest
+        from ._names import nearest
 
         near = nearest(name, names())
         raise KeyError(f"topohub has no topology `{name}`{f'; {near}' if near else ''}") from None

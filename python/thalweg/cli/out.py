@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .._names import nearest as nearest
 from .._text import json_printable, printable
 from ..errors import without_number
 
@@ -226,18 +227,6 @@ def check_scheme(name: str, family: str, purpose: str) -> None:
         there = any(row["name"] == name for row in schemes())
         hint = f"there are: {', '.join(able)}" if there else nearest(name, able)
         raise Refusal(f"`{name}` is no scheme for {purpose}", hint)
-
-
-def nearest(word: str, known: Sequence[str]) -> str:
-    """A hint: the nearest known word, or all known words."""
-    from difflib import get_close_matches
-
-    from ..catalogue import renamed
-
-    if new := renamed(word, known):
-        return f"`{word}` was renamed to `{new}`"
-    near = get_close_matches(word, known, 1, 0.5)
-    return f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known)}"
 
 
 def _plain(value: Any) -> Any:

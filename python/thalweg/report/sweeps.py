@@ -126,7 +126,7 @@ def heading(metric: str) -> str:
     return f"{metric} ({unit})" if unit else metric
 
 
-def _axis(metric: str) -> str:
+def axis_of(metric: str) -> str:
     """The label of a metric's axis; the caption has the whole key."""
     return heading(metric).rpartition(".")[2].replace("_", " ")
 
@@ -165,7 +165,7 @@ def page(folder: Path) -> str:
         columns=columns,
         rows=listed,
         pictures=[
-            (metric, plots.svg(plots.grid(rows, keys, metric, _axis(metric)), metric)) for metric in metrics
+            (metric, plots.svg(plots.grid(rows, keys, metric, axis_of(metric)), metric)) for metric in metrics
         ]
         if keys and len(rows) > 1
         else [],

@@ -1,0 +1,79 @@
+"""Legends of figures: above the plot if that takes few rows, otherwise beside it."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+LABEL = 30
+"""Characters per line of a legend's label; a longer label is broken between words."""
+
+
+def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
+    """A legend above the plot if that takes at most this number of rows, otherwise beside it; none for a single entry.
+
+    It stays within the figure: a row has as many entries as fit. Returns the rows above the plot.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) <= 1:
+        return 0
+    labels = [textwrap.fill(label, LABEL, break_long_words=False) for label in labels]
+    words: dict[str, Any] = {
+        "alignment": "left",
+        **({"title": title} if title else {}),
+    }
+    across = axes.get_subplotspec()
+    room = axes.figure.bbox.width / (across.get_gridspec().ncols if across else 1) * 0.94
+    for columns in range(min(len(labels), 8), 0, -1):
+        lines = math.ceil(len(labels) / columns)
+        if lines > rows:
+            break
+        legend = axes.legend(
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=columns,
+            borderaxespad=0.2,
+            **words,
+        )
+        if width_of(legend) <= room:
+            return lines + bool(title)
+    legend = axes.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **words
+    )
+    high = axes.figure.bbox.height * 0.9
+    lines = max(int(len(labels) * high / max(_height(legend), 1.0)), 1)
+    if lines < len(labels):
+        columns = math.ceil(len(labels) / lines)
+        axes.legend(
+            handles,
+            labels,
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0,
+            ncols=columns,
+            **words,
+        )
+    return 0
+
+
+def width_of(legend: Legend) -> float:
+    """The width of a legend, in pixels of its figure."""
+    return float(legend.get_window_extent(_renderer(legend)).width)
+
+
+def _height(legend: Legend) -> float:
+    return float(legend.get_window_extent(_renderer(legend)).height)
+
+
+def _renderer(legend: Legend) -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(legend.get_figure(root=True))
+    return canvas.get_renderer()

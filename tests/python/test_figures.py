@@ -1,0 +1,381 @@
+"""Figures: of sweeps, for printed papers, and once in a notebook."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import numpy
+import polars as pl
+import pypdf
+import pytest
+
+import thalweg as tw
+from thalweg import plots, quantities, styles
+from thalweg.errors import FigureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+GRID = {"topology.bottleneck.buffer": ["2 bdp", "0.5 bdp"], "flows.reno.scheme": ["reno", "cubic"]}
+UTILISATION = "link.bottleneck.utilisation"
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Figures that tests have drawn are closed."""
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tw.Result:
+    """Six flows of two schemes."""
+    link = tw.Link(rate="5 Mbit/s", delay="10 ms", buffer="1 bdp")
+    return tw.Scenario(
+        title="100 % of a_link",
+        duration="4 s",
+        topology=tw.Dumbbell(bottleneck=link),
+        flows=[
+            tw.Flow("reno", scheme="reno", count=3, start_spread="100 ms"),
+            tw.Flow("a_b", scheme="cubic", count=3),
+        ],
+        record=tw.Record(every="50 ms", series=["rate", "backlog"]),
+    ).run()
+
+
+@pytest.fixture(scope="module")
+def sweep() -> tw.SweepResult:
+    """Two buffers, two schemes, three seeds."""
+    link = tw.Link(rate="5 Mbit/s", delay="10 ms", buffer="1 bdp")
+    scenario = tw.Scenario(
+        duration="3 s",
+        topology=tw.Dumbbell(bottleneck=link),
+        flows=[tw.Flow("reno", scheme="reno", count=2, start_spread="200 ms")],
+    )
+    return scenario.sweep(GRID, runs=3).run()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["10 Mbit/s", "2 Mbit/s"], ([10.0, 2.0], "Mbit/s")),
+        (["500 kbit/s", "2 Mbit/s"], ([0.5, 2.0], "Mbit/s")),
+        (["20 ms", "1.5 s"], ([0.02, 1.5], "s")),
+        (["1 bdp", "0.5bdp"], ([1.0, 0.5], "bdp")),
+        (["1_000 packets", "1 packet"], ([1000.0, 1.0], "packets")),
+        (["1 MiB", "64 KiB"], ([1.0, 0.0625], "MiB")),
+        ([1, 2.5], ([1.0, 2.5], "")),
+        (["1 bdp", "50 packets"], None),
+        (["0 s", "never"], None),
+        (["cubic", "reno"], None),
+        ([True, False], None),
+        (["1 bdp", 3], None),
+        ([], None),
+    ],
+)
+def test_quantities_are_numbers_of_one_unit(values: list[Any], expected: Any) -> None:
+    assert quantities.numbers(values) == expected
+
+
+@pytest.mark.parametrize("unit", [unit for kind in quantities.KINDS[:3] for unit in kind])
+def test_units_have_the_size_that_the_core_gives_them(unit: str) -> None:
+    # 2 of a unit, as the core reads it, in the base unit of its kind
+    kind, size = next((at, units[unit]) for at, units in enumerate(quantities.KINDS[:3]) if unit in units)
+    link = {"rate": "1 Mbit/s", "delay": "1 ms", "buffer": "10 packets"}
+    base = {0: "bit/s", 1: "ns", 2: "B"}[kind]
+    times = size / quantities.KINDS[kind][base]
+    if not float(2 * times).is_integer() or 2 * times > 1e13:
+        pytest.skip("out of the range of a link's keys")
+    key = ("rate", "delay", "buffer")[kind]
+
+    def planned(text: str) -> Any:
+        topology = tw.Dumbbell(bottleneck=tw.Link(**{**link, key: text}))
+        return (
+            tw.Scenario(duration="1 s", topology=topology, flows=[tw.Flow("f", scheme="reno")]).plan(1).toml
+        )
+
+    assert planned(f"2 {unit}") == planned(f"{2 * times:.0f} {base}")
+
+
+def test_keys_of_a_sweep_are_texts_as_before_and_numbers_on_demand(sweep: tw.SweepResult) -> None:
+    key = "topology.bottleneck.buffer"
+    assert sweep.units == {key: "bdp"}
+    assert set(sweep.summary[key]) == {"0.5 bdp", "2 bdp"}
+    numbers = sweep.numbers
+    assert numbers.columns == sweep.summary.columns
+    assert numbers[key].dtype == pl.Float64
+    assert dict(zip(sweep.summary[key], numbers[key], strict=True)) == {"0.5 bdp": 0.5, "2 bdp": 2.0}
+    assert set(sweep.table("flows", numbers=True)[key]) == {0.5, 2.0}
+    assert set(sweep.table("flows")[key]) == {"0.5 bdp", "2 bdp"}
+
+
+def test_a_plot_of_a_sweep_shows_means_and_intervals_at_their_quantities(sweep: tw.SweepResult) -> None:
+    figure = sweep.plot("buffer", UTILISATION)
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == "bottleneck.buffer (bdp)"
+    assert axes.get_ylabel() == "utilisation (%)"
+    assert [tick.get_text() for tick in axes.get_legend().get_texts()] == ["reno", "cubic"]
+    for container, scheme in zip(axes.containers, ("reno", "cubic"), strict=True):
+        line, _, (bars,) = container.lines
+        assert list(line.get_xdata()) == [0.5, 2.0]
+        rows = sweep.summary.filter(
+            (pl.col("metric") == UTILISATION) & (pl.col("flows.reno.scheme") == scheme)
+        )
+        rows = rows.sort("topology.bottleneck.buffer")
+        assert list(line.get_ydata()) == pytest.approx([100 * mean for mean in rows["mean"]])
+        low_high = [segment[:, 1] for segment in bars.get_segments()]
+        half = [(high - low) / 2 for low, high in low_high]
+        assert half == pytest.approx([100 * interval for interval in rows["ci95"]])
+        assert min(half) > 0
+
+
+def test_runs_that_are_alike_count_once() -> None:
+    link = tw.Link(rate="5 Mbit/s", delay="10 ms", buffer="1 bdp")
+    still = tw.Scenario(
+        duration="1 s", topology=tw.Dumbbell(bottleneck=link), flows=[tw.Flow("f", scheme="reno")]
+    )
+    done = still.sweep({"topology.bottleneck.rate": ["2 Mbit/s", "50 Mbit/s"]}, runs=3).run()
+    axes = done.plot("rate", UTILISATION).axes[0]
+    assert axes.get_xscale() == "log"
+    assert axes.get_xlabel() == "bottleneck.rate (Mbit/s)"
+    (container,) = axes.containers
+    # one distinct run has no interval
+    assert all(segment[0, 1] == segment[1, 1] for segment in container.lines[2][0].get_segments())
+
+
+def test_a_plot_of_a_sweep_takes_lines_by_name_and_fixes_the_other_keys(sweep: tw.SweepResult) -> None:
+    axes = sweep.plot("bottleneck.buffer", UTILISATION, where={"scheme": "cubic"}).axes[0]
+    assert len(axes.containers) == 1
+    axes = sweep.plot("scheme", UTILISATION, by="buffer").axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["2 bdp", "0.5 bdp"]
+    with pytest.raises(ValueError, match=r"flows\.reno\.scheme has several values.*`by`.*where"):
+        sweep.plot("buffer", UTILISATION, by=[])
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda done: done.plot("bufer", UTILISATION), "no key 'bufer'; did you mean buffer"),
+        (
+            lambda done: done.plot("buffer", "link.botleneck.utilisation"),
+            "did you mean .*link.bottleneck.utilisation",
+        ),
+        (lambda done: done.plot("buffer", UTILISATION, where={"scheme": "cubik"}), "did you mean cubic"),
+        (lambda done: done.table("flow"), "no table 'flow'; did you mean flows"),
+        (lambda done: done.values("link.bottleneck.utilization"), "did you mean .*utilisation"),
+    ],
+)
+def test_wrong_names_of_a_sweep_are_answered_with_the_nearest(
+    sweep: tw.SweepResult, call: Any, said: str
+) -> None:
+    with pytest.raises(KeyError, match=said):
+        call(sweep)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda run: run.plot("rat"), ValueError, "no series 'rat'; did you mean rate"),
+        (lambda run: run.plot("rate", ["flow.reno.9"]), ValueError, "did you mean flow.reno.3"),
+        (lambda run: run.plot("rate", ["reno.1"]), ValueError, "did you mean flow.reno.1"),
+        (lambda run: run.plot("rate", style="papper"), FigureError, "did you mean paper"),
+        (
+            lambda run: run.plot("rate", style="paper", width="acm-colum"),
+            FigureError,
+            "did you mean acm-column",
+        ),
+        (lambda run: run.plot("rate", style="paper", width=50), FigureError, "from 1 to 20"),
+        (lambda run: run.plot("rate", width="acm-column"), FigureError, "for style 'paper'"),
+        (lambda run: run.frame("link"), KeyError, "did you mean links"),
+        (lambda run: run["flows.fairnes"], KeyError, "did you mean flows.fairness"),
+    ],
+)
+def test_wrong_names_of_a_run_are_answered_with_the_nearest(
+    run: tw.Result, call: Any, error: Any, said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        call(run)
+
+
+def fonts_of(page: pypdf.PageObject) -> list[tuple[str, bool]]:
+    """Kind of each font of a page, and whether it is embedded."""
+    found = []
+    for font in page["/Resources"]["/Font"].values():  # type: ignore[index]
+        inner = font.get_object()
+        inner = inner["/DescendantFonts"][0].get_object() if "/DescendantFonts" in inner else inner
+        files = inner["/FontDescriptor"].get_object()
+        found.append(
+            (inner["/Subtype"], any(name in files for name in ("/FontFile", "/FontFile2", "/FontFile3")))
+        )
+    return found
+
+
+@pytest.mark.parametrize("width", [*styles.WIDTHS_IN, 2.5])
+@pytest.mark.parametrize("kind", ["run", "sweep"])
+def test_a_figure_for_print_has_the_exact_width_and_outlined_fonts(
+    run: tw.Result, sweep: tw.SweepResult, tmp_path: Path, width: str | float, kind: str
+) -> None:
+    file = tmp_path / "figure.pdf"
+    if kind == "run":
+        run.plot("rate", out=file, style="paper", width=width)
+    else:
+        sweep.plot("buffer", UTILISATION, out=file, style="paper", width=width)
+    (page,) = pypdf.PdfReader(file).pages
+    inches = styles.WIDTHS_IN[width] if isinstance(width, str) else width
+    assert float(page.mediabox.width) == pytest.approx(72 * inches, abs=0.01)
+    fonts = fonts_of(page)
+    assert fonts
+    # /CIDFontType2 is what PDF calls an embedded TrueType font: Type 42
+    assert {kind for kind, _ in fonts} == {"/CIDFontType2"}
+    assert all(embedded for _, embedded in fonts)
+    assert b"/Type3" not in file.read_bytes()
+
+
+def test_widths_are_those_of_the_classes_and_do_not_exceed_them() -> None:
+    point, pica = 1 / 72.27, 12 / 72.27
+    page = 8.5 - 2 * 54 * point
+    exact = {
+        "acm-page": page,
+        "acm-column": (page - 2 * pica) / 2,
+        "ieee-page": 7.16,
+        "ieee-column": 3.5,
+        "usenix-page": 7.0,
+        "usenix-column": (7.0 - 0.33) / 2,
+    }
+    for name, width in styles.WIDTHS_IN.items():
+        assert width <= exact[name] < width + 0.01
+
+
+def test_nothing_of_a_figure_for_print_is_outside_of_it(run: tw.Result, sweep: tw.SweepResult) -> None:
+    for figure in (run.plot("rate", style="paper"), sweep.plot("buffer", UTILISATION, style="paper")):
+        figure.draw_without_rendering()
+        tight = figure.get_tightbbox()
+        assert tight is not None
+        assert tight.x0 >= -0.01
+        assert tight.x1 <= figure.get_figwidth() + 0.01
+        assert tight.y0 >= -0.01
+        assert tight.y1 <= figure.get_figheight() + 0.01
+        # there is room for the lines
+        assert figure.axes[0].get_position().height > 0.35
+
+
+def test_a_drawing_for_print_needs_no_font_and_no_variable(run: tw.Result, tmp_path: Path) -> None:
+    run.plot("rate", out=tmp_path / "one.svg", style="paper")
+    text = (tmp_path / "one.svg").read_text(encoding="utf-8")
+    assert not re.search(r"var\(|color-mix|<text|font-family", text)
+    assert 'width="239.76pt"' in text
+
+
+def linear(colour: str) -> Any:
+    """Linear red, green and blue of a colour (IEC 61966-2-1)."""
+    parts = numpy.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    return numpy.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def lab(colour: Any) -> Any:
+    """CIE L*a*b* of linear red, green and blue, D65."""
+    to_xyz = numpy.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    scaled = to_xyz @ numpy.clip(colour, 0, 1) / numpy.array([0.95047, 1.0, 1.08883])
+    x, y, z = numpy.where(scaled > 0.008856, numpy.cbrt(scaled), 7.787 * scaled + 16 / 116)
+    return numpy.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+SIGHT = {
+    "normal": numpy.eye(3),
+    # Machado, Oliveira, Fernandes 2009, severity 1.0
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
+}
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_printed_colours_differ_for_every_kind_of_sight(sight: str) -> None:
+    seen = [lab(numpy.array(SIGHT[sight]) @ linear(colour)) for colour in styles.PRINT_COLOURS]
+    # a just noticeable difference is about 2.3
+    assert min(math.dist(one, other) for one, other in itertools.combinations(seen, 2)) > 10
+
+
+def test_printed_lines_differ_in_greyscale() -> None:
+    lines = [styles.paper().line(index, "#000000") for index in range(10)]
+    forms = [(str(line["linestyle"]), line["marker"]) for line in lines]
+    assert len(set(forms)) == len(forms)
+    # neighbours differ in dashes, not in markers alone
+    assert all(one[0] != other[0] for one, other in itertools.pairwise(forms))
+    pairs = {
+        (line["color"], str(line["linestyle"]))
+        for line in map(styles.paper().line, range(35), ["#000000"] * 35)
+    }
+    assert len(pairs) == 35
+
+
+def test_a_flow_has_one_kind_of_line_in_every_figure_for_print(run: tw.Result) -> None:
+    def line_of(figure: Any, label: str) -> tuple[Any, ...]:
+        line = next(line for line in figure.axes[0].lines if line.get_label() == label)
+        return line.get_color(), str(line._unscaled_dash_pattern), line.get_marker()
+
+    whole = run.plot("rate", style="paper")
+    alone = run.plot("rate", ["flow.a_b.2"], style="paper")
+    assert line_of(whole, "a_b.2") == line_of(alone, "a_b.2")
+    # a single line is solid
+    assert line_of(run.plot("backlog", ["link.bottleneck"], style="paper"), "bottleneck")[1] == "(0, None)"
+
+
+def test_without_latex_the_error_says_what_is_missing(
+    run: tw.Result, monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(FigureError, match="LaTeX is missing: none of pdflatex, xelatex, lualatex is on PATH"):
+        run.plot("rate", out=tmp_path / "one.pdf", style="paper", latex=True)
+
+
+def test_latex_writes_no_other_files(run: tw.Result, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: program)
+    with pytest.raises(FigureError, match=r"LaTeX writes \.pdf and \.pgf, not \.svg"):
+        run.plot("rate", out=tmp_path / "one.svg", style="paper", latex=True)
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="LaTeX is missing")
+def test_latex_sets_names_with_special_letters(run: tw.Result, tmp_path: Path) -> None:
+    run.plot("rate", out=tmp_path / "one.pdf", style="paper", latex=True)
+    (page,) = pypdf.PdfReader(tmp_path / "one.pdf").pages
+    assert float(page.mediabox.width) == pytest.approx(239.76, abs=0.5)
+    assert b"/Type3" not in (tmp_path / "one.pdf").read_bytes()
+    # its old fonts draw an underscore as a line
+    assert re.search(r"a[ _]?b\.1", page.extract_text())
+    run.plot("rate", out=tmp_path / "one.pgf", style="paper", latex=True)
+    paper = r"\documentclass{article}\usepackage{pgf}\begin{document}\input{one.pgf}\end{document}"
+    (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_figure_is_written_as_any_kind_of_file(run: tw.Result, tmp_path: Path) -> None:
+    for name in ("one.svg", "one.pdf", "one.png"):
+        run.plot("rate", out=tmp_path / name, style="paper")
+        assert (tmp_path / name).stat().st_size > 1000
+    assert plots.svg(run.plot("rate", style="paper")).startswith("<svg")
