@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from ._part import Keys
     from .scenario import Plan
 
-FORMAT = 4
+FORMAT = 5
 """Version of the run folder's format."""
 
 TABLES = (
     *("flows", "receivers", "links", "nodes", "apps", "exchanges"),
-    *("series", "events", "distributions", "summary", "expect"),
+    *("series", "events", "packets", "distributions", "summary", "expect"),
 )
 """Every table of a run."""
 
-SINCE = {"nodes": 2, "apps": 4, "exchanges": 4, "distributions": 4}
+SINCE = {"nodes": 2, "apps": 4, "exchanges": 4, "distributions": 4, "packets": 5}
 """Tables that are missing in folders of an earlier format; they are read as empty."""
 
 MANIFEST = "run.json"
@@ -329,6 +329,11 @@ class Result:
     def events(self) -> polars.DataFrame:
         """Reports of endpoints, in order of time."""
         return self.frame("events")
+
+    @property
+    def packets(self) -> polars.DataFrame:
+        """When each packet reached the end of each link, or was dropped, in the time that `record.packets` names."""
+        return self.frame("packets")
 
     @property
     def summary(self) -> polars.DataFrame:

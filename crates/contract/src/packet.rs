@@ -101,6 +101,27 @@ pub enum Header {
     External(PayloadId),
 }
 
+impl Header {
+    /// What it is, as tables name it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Datagram { .. } => "datagram",
+            Self::Tcp(_) => "tcp",
+            Self::Stream(_) => "stream",
+            Self::StreamControl(_) => "stream_control",
+            Self::Feedback => "feedback",
+            Self::Request { .. } => "request",
+            Self::Player { .. } => "player",
+            Self::Signal(_) => "signal",
+            Self::Interest(_) => "interest",
+            Self::Data(_) => "data",
+            Self::Nack(_) => "nack",
+            Self::Control(_) => "sdn",
+            Self::External(_) => "external",
+        }
+    }
+}
+
 /// A TCP header. Sequence numbers are 64 bits wide and count bytes from 0, so they never wrap.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpHeader {

@@ -465,6 +465,15 @@ pub struct Record {
     /// Whether the distributions of the times that packets wait in queues are kept, and those of one-way delays in large networks too, see
     /// [`crate::MANY_RECEIVERS`].
     pub distributions: bool,
+    /// The time, from its start up to and without its end, in which each packet is recorded at the end of each link, and each drop.
+    pub packets: Option<(Time, Time)>,
+}
+
+impl Record {
+    /// Whether packets are recorded at `now`.
+    pub(crate) fn has_packets_at(&self, now: Time) -> bool {
+        self.packets.is_some_and(|(from, to)| from <= now && now < to)
+    }
 }
 
 impl Blueprint {

@@ -23,7 +23,8 @@ pub use delays::Delays;
 pub use hosts::MANY_RECEIVERS;
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{
-    AppRecord, Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord,
+    AppRecord, Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, MAX_PACKETS, NodeRecord, NodeRole,
+    PacketRecord, PortRecord,
     ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };
 pub use world::{Control, ExternalPayloads, Observers, Tap, World};

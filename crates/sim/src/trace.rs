@@ -92,8 +92,32 @@ pub struct Trace {
     pub series: Vec<SeriesRecord>,
     /// Events of endpoints, and drops if they are recorded.
     pub events: Vec<EventRecord>,
+    /// Packets at the end of each link, and drops, if they are recorded; at most [`MAX_PACKETS`].
+    pub packets: Vec<PacketRecord>,
     /// Conservation of packets.
     pub balance: Balance,
+}
+
+/// Maximum number of [`PacketRecord`]s of a run; later packets are not recorded.
+pub const MAX_PACKETS: usize = 1_000_000;
+
+/// A packet that reached the end of a link, or was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRecord {
+    /// When.
+    pub at: Time,
+    /// The port of the link; the port or node of a drop.
+    pub place: Subject,
+    /// Its flow; `None` for control messages.
+    pub flow: Option<FlowId>,
+    /// Size on the wire.
+    pub size_bytes: u32,
+    /// What it is, see [`contract::Header::name`].
+    pub kind: &'static str,
+    /// It is marked: congestion experienced.
+    pub is_marked: bool,
+    /// Why it was dropped; `None` if it reached the end of the link.
+    pub dropped: Option<DropReason>,
 }
 
 /// Counters of a flow's sender after the warm-up.

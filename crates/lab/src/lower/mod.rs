@@ -133,6 +133,7 @@ fn record(file: &File) -> Record {
         events: *table.events.known(),
         drops: table.drops.is_on(),
         distributions: table.distributions.is_on(),
+        packets: table.packets.given().and_then(|window| window.to_spec()),
     }
 }
 

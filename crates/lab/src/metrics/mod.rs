@@ -31,11 +31,12 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let windows = windows::Windows::new(trace, &rows);
     let series = tables::series(plan, trace, &names, &rows, windows.as_ref());
     let events = tables::events(trace, &names);
+    let packets = tables::packets(plan, trace);
     let distributions = distributions::distributions(plan, trace, &names, &rows);
     let inputs = [&flows, &receivers, &links, &nodes, &apps];
     let summary = summary::summary(plan, trace, &names, &rows, windows.as_ref(), inputs);
     let mut report = Report {
-        tables: vec![flows, receivers, links, nodes, apps, exchanges, series, events, distributions, summary],
+        tables: vec![flows, receivers, links, nodes, apps, exchanges, series, events, packets, distributions, summary],
     };
     let expect = summary::expect(plan, &report);
     report.tables.push(expect);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use contract::{Count, Delays, DropReason, FlowId, Meter, NameId, PortId};
 use sim::{
-    Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, ReceiverRecord,
+    Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord, ReceiverRecord,
     ReceiverSpec, Subject, Trace,
 };
 use stack::{ndn, tcp};
@@ -540,6 +540,33 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
         .text("event", |event| event.name.to_owned())
         .number("value", |event| Some(event.value))
         .text("text", text)
+        .done()
+}
+
+pub(super) fn packets(plan: &Plan, trace: &Trace) -> Table {
+    let blueprint = &plan.blueprint;
+    let link = |port: PortId| blueprint.links[port.index() / 2].name.clone();
+    let direction = |port: PortId| if port.index() % 2 == 0 { "forward" } else { "backward" };
+    let at = |packet: &PacketRecord| match packet.place {
+        Subject::Port(port) => Some(port),
+        _ => None,
+    };
+    let node = |packet: &PacketRecord| match packet.place {
+        Subject::Node(node) => blueprint.nodes[node.index()].clone(),
+        _ => String::new(),
+    };
+    Columns::of("packets", &trace.packets)
+        .number("time_s", |packet| Some(packet.at.as_secs_f64()))
+        .text("link", |packet| at(packet).map(link).unwrap_or_default())
+        .text("direction", |packet| at(packet).map(direction).unwrap_or_default().to_owned())
+        .text("node", node)
+        .text("flow", |packet| {
+            packet.flow.map(|flow| blueprint.flows[flow.index()].name.clone()).unwrap_or_default()
+        })
+        .text("kind", |packet| packet.kind.to_owned())
+        .count("bytes", |packet| u64::from(packet.size_bytes))
+        .count("marked", |packet| u64::from(packet.is_marked))
+        .text("event", |packet| packet.dropped.map_or("arrived", |why| DROP_EVENTS[why as usize]).to_owned())
         .done()
 }
 

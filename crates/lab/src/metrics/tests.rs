@@ -107,6 +107,7 @@ fn trace() -> Trace {
         ports,
         series: Vec::new(),
         events: Vec::new(),
+        packets: Vec::new(),
         balance: Default::default(),
     }
 }
@@ -732,4 +733,36 @@ fn waiting_times_in_a_queue_have_percentiles() {
     let other = waits(Some(stack::queue::DisciplineSpec::PfifoHeadDrop(Default::default())));
     let keys = ["link.wire.queue_p50", "link.wire.queue_p99"];
     assert_eq!(keys.map(|key| fifo.value(key)), keys.map(|key| other.value(key)));
+}
+
+/// Packets of 1250 B at 10 Mbit/s take 1 ms, and the link 5 ms: of four that come at once at 0 and at 0.5 s two find the buffer full, and the others
+/// arrive after 6 and 7 ms. Recording changes nothing of the run.
+#[test]
+fn packets_are_recorded_at_the_end_of_their_link_or_where_they_are_dropped() {
+    let run = |packets| {
+        let mut blueprint = Blueprint::new(Duration::from_secs(1));
+        blueprint.record.packets = packets;
+        let (a, b) = (blueprint.node("a"), blueprint.node("b"));
+        blueprint.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 1));
+        for n in 0..4 {
+            let pattern = datagram::Pattern::Constant { rate: Rate::from_bps(20_000) };
+            let source = datagram::Config { packet: Bytes::new(1250), pattern };
+            blueprint.flow(&format!("s{n}"), None, FlowKind::Datagram(source), a, &[b]);
+        }
+        crate::run(&plan_of(blueprint), &sim::Control::default())
+    };
+    let at = |millis| Time::ZERO + Duration::from_millis(millis);
+    let recorded = run(Some((at(500), at(507))));
+    let none = run(None);
+    assert_eq!(recorded.trace.hash, none.trace.hash);
+    assert!(none.trace.packets.is_empty());
+    let table = of(&recorded.report, "packets");
+    // the end, 507 ms, is not in it
+    assert_eq!(texts(table, "event"), ["dropped_queue_full", "dropped_queue_full", "arrived"]);
+    assert_eq!(texts(table, "flow"), ["s2", "s3", "s0"]);
+    assert_eq!(texts(table, "link"), ["wire"; 3]);
+    assert_eq!(texts(table, "direction"), ["forward"; 3]);
+    assert_eq!(texts(table, "kind"), ["datagram"; 3]);
+    let times: Vec<f64> = table.numbers("time_s").into_iter().flatten().collect();
+    assert_eq!(times, [0.5, 0.5, 0.506]);
 }

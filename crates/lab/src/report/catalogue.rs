@@ -253,6 +253,17 @@ pub const METRICS: &[Metric] = metrics! {
         "value" ["of the event"] at "subject": "numeric value; an event about a receiver has the number of its endpoint, -1 for none; an event about a port, node or prefix has its number; a drop has the number of the flow, -1 for a control message";
         "text" [""] at "subject": "name of the receiver, port, node, prefix or flow that the number stands for";
     }
+    "packets" {
+        "time_s" ["s"] at "clock": "when the packet reached the end of the link, or was dropped, warm-up included; the table is empty unless record.packets names a time";
+        "link" [""] at "scenario": "name of the link; empty for a drop at a node";
+        "direction" [""] at "scenario": "forward or backward";
+        "node" [""] at "scenario": "node of a drop that no link caused; empty otherwise";
+        "flow" [""] at "scenario": "name of its flow; empty for a control message";
+        "kind" [""] at "packet": "what its header is: tcp, datagram, stream, stream_control, feedback, request, player, signal, interest, data, nack, sdn, or external for one of a real program";
+        "bytes" ["bytes"] at "packet": "size, headers included";
+        "marked" ["1"] at "packet": "1 if it is marked CE, otherwise 0";
+        "event" [""] at "link": "arrived, or dropped_REASON with the reasons of the columns drops_REASON of flows";
+    }
     "distributions" {
         "subject" [""] at "scenario": "flow.NAME, link.NAME or link.NAME.backward; the table is empty unless record.distributions is true";
         "measure" [""] at "subject": "queueing_delay of the packets of a flow, or queue: how long packets waited in the queue of a link";

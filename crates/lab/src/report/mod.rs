@@ -12,7 +12,7 @@ pub use expect::{Expectation, Sides};
 /// All tables of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// `flows`, `receivers`, `links`, `nodes`, `apps`, `exchanges`, `series`, `events`, `distributions`, `summary`, `expect`, in this order.
+    /// `flows`, `receivers`, `links`, `nodes`, `apps`, `exchanges`, `series`, `events`, `packets`, `distributions`, `summary`, `expect`, in this order.
     pub tables: Vec<Table>,
 }
 

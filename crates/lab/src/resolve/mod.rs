@@ -254,6 +254,9 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             series.push(name.clone());
         }
     }
+    if let Some(window) = written.packets.given() {
+        window.check("packets", window.place, notes);
+    }
     let has = |name: &str| series.iter().any(|other| other.value == name);
     if has(FAIRNESS) && !has("rate") {
         // it is computed from the rates
@@ -296,6 +299,7 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
         events: written.events.clone().filled(false),
         drops: written.drops.clone().filter(|on| *on),
         distributions: written.distributions.clone().filter(|on| *on),
+        packets: written.packets.clone(),
         ..Record::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use units::{Bytes, Drift, Duration, Offset, Rate};
+use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
 use crate::schema::bounds::{count, share_of, within};
 use crate::schema::bucket::Bucket;
@@ -11,11 +11,12 @@ use crate::schema::impair::Impair;
 use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
 use crate::schema::params::Params;
 use crate::schema::queue::Queue;
-use crate::schema::read::{At, tables, words};
+use crate::schema::read::{At, Notes, tables, words};
 use crate::schema::sdn::Sdn;
 use crate::schema::tcp::Tcp;
 use crate::schema::trace::TraceSource;
 use crate::schema::traffic::{App, Arrivals};
+use crate::schema::tree::Place;
 use crate::schema::values::{
     Buffer, Ends, Expect, Instant, MarkAbove, Nodes, SchemeName, Senders, Sweep, Targets,
 };
@@ -444,6 +445,38 @@ tables! {
         /// Record distributions: of the times that packets wait in each queue, of the queueing delays of flows also in large networks, of
         /// the delays of a consumer's segments; for percentiles and the table `distributions`. Default: false.
         distributions: bool,
+        /// The time in which every packet is recorded in the table `packets`: when it reached the end of each link, or was dropped. At most
+        /// 1 000 000 rows; the report draws them one by one. Default: none.
+        packets: Window,
+    }
+
+    /// A time from its start up to and without its end.
+    pub(crate) struct Window = "a time" {
+        /// Its start.
+        from: Duration where within("0 s", "1000000000 s"),
+        /// Its end.
+        to: Duration where within("0 s", "1000000000 s"),
+    }
+}
+
+impl Window {
+    /// Start and end; `None` if one is missing.
+    pub(crate) fn to_spec(&self) -> Option<(Time, Time)> {
+        let (from, to) = (self.from.given()?.value, self.to.given()?.value);
+        Some((Time::ZERO + from, Time::ZERO + to))
+    }
+
+    /// Reports a missing key and an end before the start.
+    pub(crate) fn check(&self, of: &str, place: Place, notes: &mut Notes) {
+        self.from.required("from", of, place, notes);
+        self.to.required("to", of, place, notes);
+        if let (Some(from), Some(to)) = (self.from.given(), self.to.given())
+            && to.value <= from.value
+        {
+            notes
+                .wrong(to.place, format!("`to` is not after `from`, {}", from.value))
+                .hint("write from = \"1 s\", to = \"1.1 s\"");
+        }
     }
 }
 

@@ -569,6 +569,14 @@ impl Whole<'_> {
                     .hint("take a shorter interval");
             }
         }
+        if let Some(packets) = record.packets.given()
+            && let Some(from) = packets.from.given()
+            && from.value >= blueprint.duration
+        {
+            notes
+                .warn(from.place, format!("no packet is recorded: the run ends at {}", blueprint.duration))
+                .hint("take an earlier time");
+        }
         let silent = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_));
         let parts = blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some();
         if let Some(events) = record.events.given()

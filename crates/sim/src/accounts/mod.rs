@@ -2,7 +2,7 @@
 
 mod recorder;
 
-use contract::{DropReason, FlowId, Notes};
+use contract::{DropReason, Ecn, FlowId, Notes, Packet};
 use units::Time;
 
 pub(crate) use recorder::Recorded;
@@ -12,7 +12,7 @@ use crate::Blueprint;
 use crate::agenda::What;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
-use crate::trace::{Balance, Subject, Trace};
+use crate::trace::{Balance, MAX_PACKETS, PacketRecord, Subject, Trace};
 
 /// The counters of a run, and its recorder.
 pub(crate) struct Accounts {
@@ -24,6 +24,8 @@ pub(crate) struct Accounts {
     /// Digest of all handled events in order.
     digest: u64,
     recorder: Recorder,
+    /// Packets of the time that [`crate::Record::packets`] names.
+    packets: Vec<PacketRecord>,
 }
 
 impl Accounts {
@@ -36,6 +38,7 @@ impl Accounts {
             events_handled: 0,
             digest: 0,
             recorder: Recorder::default(),
+            packets: Vec::new(),
         }
     }
 
@@ -83,6 +86,27 @@ impl Accounts {
     pub(crate) fn record_drop(&mut self, now: Time, place: Subject, flow: FlowId, why: DropReason) {
         let known = flow.index() < self.flow_drops.len();
         self.recorder.record_drop(now, place, known.then_some(flow), why);
+    }
+
+    /// Records a packet at the end of a link, or a drop.
+    pub(crate) fn record_packet(
+        &mut self,
+        now: Time,
+        place: Subject,
+        packet: &Packet,
+        dropped: Option<DropReason>,
+    ) {
+        if self.packets.len() < MAX_PACKETS {
+            self.packets.push(PacketRecord {
+                at: now,
+                place,
+                flow: (packet.flow.index() < self.flow_drops.len()).then_some(packet.flow),
+                size_bytes: packet.size_bytes,
+                kind: packet.header.name(),
+                is_marked: packet.ecn == Ecn::Marked,
+                dropped,
+            });
+        }
     }
 
     /// Packets put on links so far.
@@ -166,6 +190,7 @@ impl Accounts {
             waits: Vec::new(),
             series,
             events,
+            packets: self.packets.clone(),
             balance: Balance { in_flight, ..self.balance },
         }
     }

@@ -266,6 +266,11 @@ impl Fabric {
         self.ports.iter_mut().for_each(Port::keep_waits);
     }
 
+    /// Shows the packets at the end of every link to the capture.
+    pub(crate) fn tap_all(&mut self) {
+        self.ports.iter_mut().for_each(Port::tap);
+    }
+
     /// These distributions since the end of the warm-up, by port.
     pub(crate) fn waits(&self) -> Vec<Option<Delays>> {
         self.ports.iter().map(Port::waits).collect()

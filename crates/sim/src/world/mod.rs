@@ -117,6 +117,9 @@ impl World {
         if blueprint.record.distributions {
             fabric.keep_waits();
         }
+        if blueprint.record.packets.is_some() {
+            fabric.tap_all();
+        }
         let mut accounts = Accounts::new(blueprint);
         let mut out = Outputs::default();
         out.notes.probing = accounts.record(blueprint, &hosts);

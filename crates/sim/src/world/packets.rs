@@ -66,7 +66,11 @@ impl World {
     /// Shows a packet at the end of its link to the capture and to its node. Returns true if the node took it.
     fn leave_link(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
         if self.fabric.port(by).is_captured() {
-            self.external.capture(self.now, by, self.out.arena.get(id));
+            let packet = self.out.arena.get(id);
+            self.external.capture(self.now, by, packet);
+            if self.blueprint.record.has_packets_at(self.now) {
+                self.accounts.record_packet(self.now, Subject::Port(by), packet, None);
+            }
         }
         self.arrive_at_node(node, by, id)
     }
@@ -266,6 +270,9 @@ impl World {
         self.accounts.count_dropped(flow, why);
         if self.blueprint.record.drops {
             self.accounts.record_drop(self.now, place, flow, why);
+        }
+        if self.blueprint.record.has_packets_at(self.now) {
+            self.accounts.record_packet(self.now, place, self.out.arena.get(id), Some(why));
         }
         self.out.arena.release(id);
     }
