@@ -31,6 +31,40 @@ export interface ChartData {
   readonly python: string;
 }
 
+/** One direction of a link. */
+export interface PortData {
+  readonly link: string;
+  readonly from: string;
+  readonly to: string;
+  /** As in the column `subject` of series.parquet. */
+  readonly subject: string;
+  /** Bits per second; null where a trace has the rate. */
+  readonly rate_bps: number | null;
+}
+
+/** Recorded packets by the time at which each reached the end of its link or was dropped. */
+export interface Packets {
+  readonly atS: Float64Array;
+  /** When it was put on the link. */
+  readonly sentS: Float64Array;
+  /** Index of the port; −1 for a drop at a node. */
+  readonly port: Float64Array;
+  /** Index of the flow; −1 for none. */
+  readonly flow: Float64Array;
+  readonly bytes: Float64Array;
+  /** 1 for a drop. */
+  readonly dropped: Float64Array;
+}
+
+export interface NetworkData {
+  readonly ports: readonly PortData[];
+  readonly flows: readonly { readonly name: string; readonly colour: string }[];
+  /** Null if none were recorded. */
+  readonly packets: Packets | null;
+  /** The time in which they were recorded, in seconds. */
+  readonly window: readonly [number, number] | null;
+}
+
 export interface PageData {
   readonly title: string;
   readonly warmupS: number;
@@ -38,6 +72,7 @@ export interface PageData {
   /** Times in seconds, and what the scenario changes then. */
   readonly marks: readonly (readonly [number, string])[];
   readonly charts: readonly ChartData[];
+  readonly network: NetworkData;
 }
 
 interface Header {
@@ -56,10 +91,17 @@ interface Header {
     columns: [number, number][];
     python: string;
   }[];
+  readonly network: {
+    ports: PortData[];
+    flows: { name: string; colour: string }[];
+    /** First value and number of values of the columns of [`Packets`], in their order. */
+    packets: [number, number][];
+    window: [number, number] | null;
+  };
   readonly bytes: string;
 }
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** Reads the data of a page. Throws if it has another format or the browser cannot decompress it. */
 export async function read(text: string): Promise<PageData> {
@@ -84,7 +126,13 @@ export async function read(text: string): Promise<PageData> {
       values: chart.columns.slice(1).map(column),
       python: chart.python,
     })),
+    network: { ...header.network, packets: packets(header.network.packets.map(column)) },
   };
+}
+
+function packets(columns: readonly Float64Array[]): Packets | null {
+  const [atS, sentS, port, flow, bytes, dropped] = columns;
+  return atS && sentS && port && flow && bytes && dropped ? { atS, sentS, port, flow, bytes, dropped } : null;
 }
 
 /** Little-endian 64-bit floats. */

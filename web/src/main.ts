@@ -5,6 +5,8 @@ import uplotStyles from "uplot/dist/uPlot.min.css?inline";
 import Chart from "./Chart.svelte";
 import { read, type PageData } from "./data";
 import Toolbar from "./Toolbar.svelte";
+import Motion from "./Motion.svelte";
+import { Stage } from "./stage";
 import { View } from "./view.svelte";
 
 /** More flows than this are shown by group first. */
@@ -17,7 +19,7 @@ async function start(): Promise<void> {
   const style = document.createElement("style");
   style.textContent = uplotStyles;
   document.head.append(style);
-  const view = new View(Math.min(...data.charts.map((chart) => chart.times[0] ?? 0), 0), data.endS);
+  const view = new View(0, data.endS);
   view.groups = flowsOf(data) > MANY && hasGroups(data);
   const bar = document.getElementById("thalweg-charts-tools");
   if (bar) mount(Toolbar, { target: bar, props: { view, sampleS: sampleOf(data), hasGroups: hasGroups(data) } });
@@ -26,6 +28,12 @@ async function start(): Promise<void> {
     if (!plate) continue;
     plate.replaceChildren();
     mount(Chart, { target: plate, props: { chart, view, warmupS: data.warmupS, marks: data.marks } });
+  }
+  const drawing = document.querySelector<SVGSVGElement>("[data-network] svg");
+  const place = document.getElementById("thalweg-network");
+  if (drawing && place) {
+    const stage = new Stage(drawing, data);
+    if (stage.moves) mount(Motion, { target: place, props: { stage, view, data } });
   }
   document.documentElement.dataset.charts = "ready";
 }

@@ -15,6 +15,11 @@ export class View {
   /** Time under the pointer; null outside of all charts. */
   cursor = $state<number | null>(null);
 
+  /** Time that the picture of the network shows, in seconds; null before it was moved. */
+  playhead = $state<number | null>(null);
+  /** Subjects that charts show alone, of a link or node that was chosen; null for all. */
+  focus = $state<ReadonlySet<string> | null>(null);
+
   readonly startS: number;
   readonly endS: number;
 

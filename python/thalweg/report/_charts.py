@@ -9,7 +9,7 @@ import base64
 import gzip
 import json
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from markupsafe import Markup
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
-FORMAT = 1
+FORMAT = 2
 """Version of the header, as in `web/src/data.ts`."""
 
 
@@ -75,6 +75,8 @@ def data(run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, st
                 "python": _python(name),
             }
         )
+    network, packets = _network(run, length)
+    columns += packets
     header = {
         "format": FORMAT,
         "title": run.heading,
@@ -82,10 +84,58 @@ def data(run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, st
         "end_s": run.record["ended_s"],
         "marks": [list(mark) for mark in marks],
         "charts": charts,
+        "network": network,
         "bytes": _packed(columns),
     }
     # `<` is written so that no value can end the element
     return Markup(json.dumps(header, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+MAX_PACKETS = 100_000
+"""Packets that a page draws; later ones are in the table only."""
+
+
+def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Series]]:
+    """The directions of links, and the recorded packets, with their columns after the first `length` numbers.
+
+    The columns of packets: arrival or drop in seconds, departure in seconds, number of the direction (−1: a drop at a node), number of
+    the flow (−1: none), bytes, 1 for a drop. A packet departs a propagation delay and its own transmission time before it arrives.
+    """
+    import polars as pl
+
+    links = run.links.select("link", "direction", "from", "to", "rate_bps", "delay_s").with_row_index("port")
+    ports = [
+        {
+            "link": row["link"],
+            "from": row["from"],
+            "to": row["to"],
+            "subject": f"link.{row['link']}{'.backward' * (row['direction'] == 'backward')}",
+            "rate_bps": row["rate_bps"],
+        }
+        for row in links.to_dicts()
+    ]
+    flows = run.flows["flow"].to_list() if not run.flows.is_empty() else []
+    network: dict[str, Any] = {"ports": ports, "flows": [], "packets": [], "window": None}
+    if run.packets.is_empty() or run.packets.height == 0:
+        return network, []
+    rows = (
+        run.packets.head(MAX_PACKETS)
+        .join(links, on=["link", "direction"], how="left", maintain_order="left")
+        .join(pl.DataFrame({"flow": flows}).with_row_index("number"), on="flow", how="left", maintain_order="left")
+    )
+    transmission = (8.0 * pl.col("bytes") / pl.col("rate_bps")).fill_null(0.0)
+    columns = rows.select(
+        pl.col("time_s"),
+        (pl.col("time_s") - pl.col("delay_s").fill_null(0.0) - transmission).alias("sent_s"),
+        pl.col("port").cast(pl.Float64).fill_null(-1.0),
+        pl.col("number").cast(pl.Float64).fill_null(-1.0),
+        pl.col("bytes").cast(pl.Float64),
+        (pl.col("event") != "arrived").cast(pl.Float64).alias("dropped"),
+    ).get_columns()
+    network["flows"] = [{"name": flow, "colour": run.colours[f"flow.{flow}"]} for flow in flows]
+    network["packets"] = [[length + index * rows.height, rows.height] for index in range(len(columns))]
+    network["window"] = [rows["time_s"].min(), rows["time_s"].max()]
+    return network, columns
 
 
 def _wide(run: Result, name: str) -> polars.DataFrame:

@@ -63,7 +63,7 @@ def page(run: Result, folder: Path) -> str:
         marked=bool(marks(run.plan)),
         series=series,
         charts=_charts.data(run, {one["name"]: one["title"] for one in series}, marks(run.plan))
-        if series
+        if series or run.packets.height
         else None,
         chart_script=_charts.script(),
         events=None if run.events.is_empty() else _events(run),

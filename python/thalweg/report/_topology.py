@@ -110,7 +110,8 @@ def _wire(wire: Mapping[str, Any], at: Mapping[str, Place]) -> str:
     colour = f"color-mix(in srgb, var(--water, #0f6c7a) {100 * full:.0f}%, var(--faint, #b8c0c8))"
     about = f"{wire['link']}: {_words(wire)}, {100 * full:.1f} % used"
     return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke-width="{_width(wire):.1f}" '
+        f'<line data-link="{escape(wire["link"])}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+        f'stroke-width="{_width(wire):.1f}" '
         f'stroke-linecap="round" style="stroke:{colour}"><title>{escape(about)}</title></line>'
     )
 
@@ -219,7 +220,7 @@ def _node(name: str, place: Place, kind: str, size: float) -> str:
         fill = {"source": water, "receiver": card, "host": f"color-mix(in srgb, {water} 45%, {card})"}[kind]
         shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:g}" style="fill:{fill};stroke:{water}" stroke-width="1.8">'
         end = "</circle>"
-    return f"{shape}<title>{escape(name)} ({kind})</title>{end}"
+    return f'<g data-node="{escape(name)}">{shape}<title>{escape(name)} ({kind})</title>{end}</g>'
 
 
 def _name(name: str, place: Place, middle: Place, scattered: bool) -> str:
