@@ -563,6 +563,13 @@ if TYPE_CHECKING:
         events: bool | None
         drops: bool | None
         distributions: bool | None
+        packets: Mapping[str, Any] | None
+
+    class WindowKeys(TypedDict, total=False):
+        """Keys of `Window`."""
+
+        from_: str | None
+        to: str | None
 
     class EmulationKeys(TypedDict, total=False):
         """Keys of `Emulation`."""
@@ -1697,9 +1704,23 @@ class Record(Part):
     - `distributions` (true or false): Record distributions: of the times that packets wait in each queue, of
       the queueing delays of flows also in large networks, of the delays of a consumer's segments; for
       percentiles and the table `distributions`. Default: false.
+    - `packets` (`Window`): The time in which every packet is recorded in the table `packets`: when it reached
+      the end of each link, or was dropped. At most 1 000 000 rows; the report draws them one by one. Default:
+      none.
     """
 
     def __init__(self, **keys: Unpack[RecordKeys]) -> None:
+        super().__init__(keys)
+
+
+class Window(Part):
+    """A time from its start up to and without its end.
+
+    - `from_` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Its start.
+    - `to` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Its end.
+    """
+
+    def __init__(self, **keys: Unpack[WindowKeys]) -> None:
         super().__init__(keys)
 
 

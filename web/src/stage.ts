@@ -90,7 +90,7 @@ export class Stage {
       const [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((name) => Number(line.getAttribute(name)));
       this.places.set(port.from, { x: x1!, y: y1! });
       this.places.set(port.to, { x: x2!, y: y2! });
-      line.style.stroke = "var(--line, #d5dae0)";
+      if (this.utilisation) line.style.stroke = "var(--line, #d5dae0)";
     }
     const first = this.drawing.querySelector("[data-node]");
     this.drawing.insertBefore(this.layer, first);
@@ -116,7 +116,8 @@ export class Stage {
         lane.mark.style.fill = "var(--half, #9a6a00)";
         lane.line.dataset.lane = port.subject;
         lane.queue.dataset.queue = port.subject;
-        this.layer.append(lane.line, lane.box, lane.queue, lane.mark, lane.drop);
+        if (this.utilisation) this.layer.append(lane.line);
+        this.layer.append(lane.box, lane.queue, lane.mark, lane.drop);
         this.settle(lane);
         return lane;
       });
@@ -153,14 +154,14 @@ export class Stage {
     this.at = at;
     for (const lane of this.lanes) {
       const used = Math.min(valueAt(this.utilisation, lane.subject, at), 1);
-      lane.line.style.stroke = this.utilisation ? `color-mix(in srgb, var(--water, #0f6c7a) ${Math.round(100 * used)}%, var(--faint, #b8c0c8))` : "var(--faint, #b8c0c8)";
+      lane.line.style.stroke = `color-mix(in srgb, var(--water, #0f6c7a) ${Math.round(100 * used)}%, var(--faint, #b8c0c8))`;
       const highest = this.shows.backlog;
       const waiting = valueAt(this.backlog, lane.subject, at);
       const { x, y, nx, ny, scale } = lane.place;
       const ever = highest > 0 && this.backlog?.columns.has(lane.subject);
       const size = ever ? QUEUE * scale * Math.sqrt(waiting / highest) : 0;
-      lane.box.style.display = ever && waiting > 0 ? "" : "none";
-      lane.queue.style.display = size > 0 ? "" : "none";
+      lane.box.style.display = size > 1 ? "" : "none";
+      lane.queue.style.display = size > 1 ? "" : "none";
       set(lane.queue, { x1: x + nx * 2, y1: y + ny * 2, x2: x + nx * (2 + size), y2: y + ny * (2 + size) });
       lane.queue.dataset.value = String(waiting);
       set(lane.drop, { r: radius(valueAt(this.drops, lane.subject, at), this.drops) * scale });

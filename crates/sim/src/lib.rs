@@ -24,7 +24,6 @@ pub use hosts::MANY_RECEIVERS;
 pub use rate_trace::{OPPORTUNITY_BYTES, RateTrace};
 pub use trace::{
     AppRecord, Arrivals, Balance, DROP_EVENTS, EventRecord, FlowRecord, MAX_PACKETS, NodeRecord, NodeRole,
-    PacketRecord, PortRecord,
-    ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
+    PacketRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };
 pub use world::{Control, ExternalPayloads, Observers, Tap, World};

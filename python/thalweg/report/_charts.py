@@ -98,8 +98,9 @@ MAX_PACKETS = 100_000
 def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Series]]:
     """The directions of links, and the recorded packets, with their columns after the first `length` numbers.
 
-    The columns of packets: arrival or drop in seconds, departure in seconds, number of the direction (−1: a drop at a node), number of
-    the flow (−1: none), bytes, 1 for a drop. A packet departs a propagation delay and its own transmission time before it arrives.
+    The columns of packets: arrival or drop in seconds, departure in seconds, number of the direction (−1: a drop
+    at a node), number of the flow (−1: none), bytes, 1 for a drop. A packet departs a propagation delay and its
+    own transmission time before it arrives.
     """
     import polars as pl
 
@@ -121,7 +122,12 @@ def _network(run: Result, length: int) -> tuple[dict[str, Any], list[polars.Seri
     rows = (
         run.packets.head(MAX_PACKETS)
         .join(links, on=["link", "direction"], how="left", maintain_order="left")
-        .join(pl.DataFrame({"flow": flows}).with_row_index("number"), on="flow", how="left", maintain_order="left")
+        .join(
+            pl.DataFrame({"flow": flows}).with_row_index("number"),
+            on="flow",
+            how="left",
+            maintain_order="left",
+        )
     )
     transmission = (8.0 * pl.col("bytes") / pl.col("rate_bps")).fill_null(0.0)
     columns = rows.select(

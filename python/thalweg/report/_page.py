@@ -133,8 +133,9 @@ def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[s
 
 
 def adopted(drawing: str, anchor: str) -> Markup:
-    """A figure in the colours of the page, with unique ids."""
-    return Markup(inked(adopt(drawing, anchor)))
+    """A figure in the colours of the page, with unique ids, and with a name for screen readers unless it has one."""
+    name = f'role="img" aria-label="{escape(anchor.replace("-", " "))}" xmlns:xlink'
+    return Markup(inked(adopt(drawing, anchor)).replace('role="img" xmlns:xlink', name, 1))
 
 
 def cell(value: Any) -> str:

@@ -36,7 +36,19 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let inputs = [&flows, &receivers, &links, &nodes, &apps];
     let summary = summary::summary(plan, trace, &names, &rows, windows.as_ref(), inputs);
     let mut report = Report {
-        tables: vec![flows, receivers, links, nodes, apps, exchanges, series, events, packets, distributions, summary],
+        tables: vec![
+            flows,
+            receivers,
+            links,
+            nodes,
+            apps,
+            exchanges,
+            series,
+            events,
+            packets,
+            distributions,
+            summary,
+        ],
     };
     let expect = summary::expect(plan, &report);
     report.tables.push(expect);

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use contract::{Count, Delays, DropReason, FlowId, Meter, NameId, PortId};
 use sim::{
-    Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord, ReceiverRecord,
-    ReceiverSpec, Subject, Trace,
+    Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
+    ReceiverRecord, ReceiverSpec, Subject, Trace,
 };
 use stack::{ndn, tcp};
 use units::{Bytes, Duration, Time};

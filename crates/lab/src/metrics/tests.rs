@@ -638,7 +638,7 @@ fn a_run_that_is_stopped_leaves_its_tables() {
     control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let outcome = crate::run(&plan_of(blueprint), &control);
     assert!(!outcome.complete);
-    assert_eq!(outcome.report.tables.len(), 11);
+    assert_eq!(outcome.report.tables.len(), 12);
     assert!(outcome.report.value("run.ended").is_some_and(|ended| ended < 1000.0));
 }
 
@@ -665,7 +665,7 @@ fn a_run_that_pauses_shows_its_tables_and_ends_as_one_that_does_not() {
     assert!(seen.len() > 1000);
     let ended: Vec<_> = seen.iter().map(|report| report.value("run.ended")).collect();
     assert!(ended.is_sorted());
-    assert!(seen.iter().all(|report| report.tables.len() == 11));
+    assert!(seen.iter().all(|report| report.tables.len() == 12));
     assert!(of(&seen[1000], "series").rows() > 0);
     assert_eq!(paused.trace.hash, straight.trace.hash);
     assert_eq!(paused.report, straight.report);
