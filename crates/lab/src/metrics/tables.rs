@@ -546,7 +546,7 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
 pub(super) fn packets(plan: &Plan, trace: &Trace) -> Table {
     let blueprint = &plan.blueprint;
     let link = |port: PortId| blueprint.links[port.index() / 2].name.clone();
-    let direction = |port: PortId| if port.index() % 2 == 0 { "forward" } else { "backward" };
+    let direction = |port: PortId| if port.index().is_multiple_of(2) { "forward" } else { "backward" };
     let at = |packet: &PacketRecord| match packet.place {
         Subject::Port(port) => Some(port),
         _ => None,
