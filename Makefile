@@ -51,8 +51,9 @@ golden: setup  ## rewrite the golden files; read the diff before you commit it
 registry: $(VENV)/.made  ## rewrite the block in schemes/lib.rs from the folders
 	@$(PY) tools/registry.py
 
-docs: $(VENV)/.made  ## rewrite the catalogue, tables of parameters, reference pages and builders; without a release build
+docs: $(VENV)/.required  ## rewrite the catalogue, tables of parameters, reference pages, builders and manual page; without a release build
 	@$(PY) tools/catalogue.py
+	@$(PY) tools/manual.py
 
 figures: setup  ## redraw the pictures of the docs, and the tables of the comparisons
 	@$(PY) tools/picture.py

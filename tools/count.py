@@ -38,6 +38,7 @@ CHECK = [
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("citations", [PYTHON, "tools/citations.py"]),
     ("words", [PYTHON, "tools/words.py", "--check"]),
+    ("manual page", [PYTHON, "tools/manual.py", "--check"]),
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),
 ]
 CARGO_TEST = ["cargo", "test", "--workspace", "--locked", "--profile", "suite", "--no-fail-fast"]

@@ -89,3 +89,21 @@ def test_without_papers_reproduce_says_what_to_install(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "no papers are installed" in said
     assert "pip install thalweg-papers" in said
+
+
+def test_without_matplotlib_only_pictures_are_missing(tmp_path):
+    program = """if True:
+        import sys
+        sys.modules["matplotlib"] = None
+        from thalweg.cli import call
+        print(call(["new", "a.toml"]), call(["run", "a.toml"]), call(["report", "out/a/seed=1"]))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.splitlines()[-1] == "0 0 2"
+    assert done.stderr.splitlines() == [
+        "error: pictures need matplotlib, which is not installed",
+        "hint: pip install matplotlib",
+    ]
+    assert not list(tmp_path.rglob("*.html"))

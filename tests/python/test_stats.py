@@ -5,6 +5,7 @@ import math
 import pytest
 
 import thalweg as tw
+from thalweg.stats import half_width
 
 
 def test_an_estimate_has_students_interval():
@@ -30,3 +31,11 @@ def test_runs_that_share_their_seeds_are_compared_in_pairs():
     assert (found.n, found.mean, found.sd) == (3, 1.0, 0.0)
     with pytest.raises(ValueError, match="zip"):
         tw.paired([1.0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("runs", [*range(2, 42), 101, 1000, 1001, 1002, 1003, 100_000])
+def test_the_interval_is_that_of_scipy(runs: int):
+    from scipy import stats
+
+    expected = float(stats.t.ppf(0.975, runs - 1)) / math.sqrt(runs)
+    assert half_width(runs, 1.0) == pytest.approx(expected, rel=1e-11)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 PIPE_CLOSED = 141
 """Exit code of a command whose output is not read to its end, as in `thalweg schemes | head -1`: 128 and SIGPIPE."""
 
+PICTURES = {"matplotlib"}
+"""Libraries that only figures and pages need; without them every other command works."""
+
 HELP = """Study congestion control, from a scenario to a report.
 
 Every command takes `--json` and then prints one JSON object and nothing else.
@@ -90,6 +93,12 @@ def application() -> App:
     for place, (verb, line) in enumerate(VERBS.items()):
         text = f"{line}\n\n{MORE[verb]}" if verb in MORE else line
         app.command(f"thalweg.cli.{verb}:{verb}", name=verb, help=text, sort_key=place)
+    app.command(
+        "thalweg.cli.completion:install_completion",
+        name="--install-completion",
+        help="Install completion of commands and options by Tab for bash, zsh, fish or PowerShell.",
+        sort_key=len(VERBS),
+    )
     return app
 
 
@@ -139,6 +148,13 @@ def call(words: Sequence[str]) -> int:
         return refuse(error.message, hint=error.hint, json=json, code=error.code)
     except ResultError as error:
         return refuse(str(error), json=json)
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in PICTURES:
+            raise
+        return refuse(
+            f"pictures need {library}, which is not installed", hint=f"pip install {library}", json=json
+        )
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -104,7 +104,6 @@ def _simulate() -> list[Finding]:
         "polars": "tables",
         "numpy": "tables",
         "matplotlib": "plots and reports",
-        "scipy": "confidence intervals",
         "rich": "output on a terminal",
         "cyclopts": "command",
     }.items():
