@@ -11,6 +11,7 @@ import io
 import itertools
 import re
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import styles
@@ -443,41 +444,30 @@ def grid(
     """
     from matplotlib import rc_context
 
-    across = list(dict.fromkeys(row[keys[0]] for row in rows))
-    found = numbers(across)
-    words_across = found is None and any(
-        isinstance(value, str) and not value[:1].isdigit() for value in across
-    )
-    places = dict(zip(across, found[0] if found else map(float, range(len(across))), strict=True))
-    lines: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        if metric in row and row[metric][0] is not None:
-            lines.setdefault(tuple(row[key] for key in keys[1:]), []).append(row)
+    across = Across.of(rows, keys[0])
+    lines = lines_of(rows, keys, metric)
     look = look or styles.page()
     with rc_context(look.settings):
         figure, axes = styles.begin(size, look)
         for index, (rest, part) in enumerate(lines.items()):
-            aside = min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2) if words_across else 0.0
-            part.sort(key=lambda row: places[row[keys[0]]])
+            aside = 0.0 if across.joined else min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2)
+            part.sort(key=lambda row: across.places[row[keys[0]]])
             axes.errorbar(
-                [places[row[keys[0]]] + aside for row in part],
+                [across.places[row[keys[0]]] + aside for row in part],
                 [row[metric][0] for row in part],
                 [row[metric][1] or 0.0 for row in part],
                 capsize=2 if look.printed else 3,
                 label=", ".join(map(str, rest)) or None,
                 **look.points(index, COLOURS[index % len(COLOURS)])
-                | ({"linestyle": "none"} if words_across else {}),
+                | ({} if across.joined else {"linestyle": "none"}),
             )
-        name = keys[0].removeprefix("topology.")
-        if found:
-            _axis_of(axes, found[0])
-            axes.set_xlabel(f"{name} ({found[1]})" if found[1] else name)
+        axes.set_xlabel(across.label)
+        if across.numeric:
+            _axis_of(axes, list(across.places.values()), across.logarithmic)
         else:
-            turned = sum(len(str(value)) for value in across) > 80 / (8.2 / figure.get_figwidth())
-            axes.set_xticks(
-                range(len(across)), [str(value) for value in across], rotation=60 if turned else 0
-            )
-            axes.set_xlabel(name)
+            words = [str(value) for value in across.places]
+            turned = sum(map(len, words)) > 80 / (8.2 / figure.get_figwidth())
+            axes.set_xticks(range(len(words)), words, rotation=60 if turned else 0)
         axes.margins(x=0.06)
         axes.set_ylabel(textwrap.fill(axis, LABEL))
         steady(axes)
@@ -488,12 +478,54 @@ def grid(
     return figure
 
 
-def _axis_of(axes: Axes, places: Sequence[float]) -> None:
-    """The horizontal axis for these quantities: logarithmic over a wide range, with a tick at each if they are few."""
+@dataclass(frozen=True)
+class Across:
+    """The horizontal axis of a grid."""
+
+    places: dict[Any, float]
+    """The place of each value of the key: its number, or how many values come before it."""
+    label: str
+    numeric: bool
+    """The values are numbers or quantities."""
+    joined: bool
+    """The values have an order, so that lines join their points."""
+    logarithmic: bool
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]], key: str) -> Across:
+        """The axis for a key of these rows."""
+        values = list(dict.fromkeys(row[key] for row in rows))
+        name = key.removeprefix("topology.")
+        if found := numbers(values):
+            low, high = min(found[0]), max(found[0])
+            places = dict(zip(values, found[0], strict=True))
+            return cls(
+                places,
+                f"{name} ({found[1]})" if found[1] else name,
+                True,
+                True,
+                low > 0 and high / low >= WIDE,
+            )
+        ordered = not any(isinstance(value, str) and not value[:1].isdigit() for value in values)
+        return cls({value: float(place) for place, value in enumerate(values)}, name, False, ordered, False)
+
+
+def lines_of(
+    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], metric: str
+) -> dict[tuple[Any, ...], list[Mapping[str, Any]]]:
+    """The rows that have the metric, by the values of all keys but the first."""
+    lines: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if metric in row and row[metric][0] is not None:
+            lines.setdefault(tuple(row[key] for key in keys[1:]), []).append(row)
+    return lines
+
+
+def _axis_of(axes: Axes, places: Sequence[float], logarithmic: bool) -> None:
+    """The horizontal axis for these quantities, with a tick at each if they are few."""
     from matplotlib.ticker import NullLocator
 
     low, high = min(places), max(places)
-    logarithmic = low > 0 and high / low >= WIDE
     if logarithmic:
         axes.set_xscale("log")
         axes.xaxis.set_minor_locator(NullLocator())

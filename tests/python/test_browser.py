@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -40,24 +41,48 @@ packets = { from = "5 s", to = "5.4 s" }
 pytestmark = pytest.mark.processes
 
 
+SWEEP = """
+title = "Buffers and schemes"
+duration = "5 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms" }
+[[flows]]
+name = "a"
+scheme = "reno"
+count = 2
+start_spread = "100 ms"
+[sweep]
+"topology.bottleneck.buffer" = ["10 packets", "100 packets"]
+"flows.a.scheme" = ["reno", "cubic"]
+"""
+
+
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory):
-    """The run, and what the browser saw of its page."""
+def drive(tmp_path_factory):
+    """Drives a page in a browser, and answers with what it saw."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not browser or not shutil.which("npm"):
         pytest.skip("Chromium or npm is missing")
-    folder = tmp_path_factory.mktemp("browser")
-    run = folder / "run"
-    tw.Scenario.from_toml(SCENARIO).run().save(run)
-    page = report.write(run)
-    web = folder / "web"
+    web = tmp_path_factory.mktemp("browser") / "web"
     shutil.copytree(ROOT / "web", web, ignore=shutil.ignore_patterns("node_modules"))
     subprocess.run(["npm", "ci", "--silent"], cwd=web, check=True)
-    done = subprocess.run(
-        ["node", "browser/page.mjs", browser, str(page)], cwd=web, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    return run, json.loads(done.stdout)
+
+    def drive(page):
+        command = ["node", "browser/page.mjs", browser, str(page)]
+        done = subprocess.run(command, cwd=web, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return drive
+
+
+@pytest.fixture(scope="module")
+def seen(drive, tmp_path_factory):
+    """The run, and what the browser saw of its page."""
+    run = tmp_path_factory.mktemp("page") / "run"
+    tw.Scenario.from_toml(SCENARIO).run().save(run)
+    return run, drive(report.write(run))
 
 
 def series(run, name, subject):
@@ -147,3 +172,31 @@ def test_a_page_is_accessible_in_light_and_dark_and_on_a_phone(seen):
     _, saw = seen
     assert (saw["light"], saw["dark"], saw["phone"]) == ([], [], [])
     assert saw["overflow"] <= 0
+
+
+def test_the_page_of_a_sweep_has_the_values_of_its_table(drive, tmp_path):
+    scenario = tmp_path / "sweep.toml"
+    scenario.write_text(SWEEP, encoding="utf-8")
+    folder = tmp_path / "swept"
+    command = [sys.executable, "-m", "thalweg", "run", str(scenario), "--runs", "3", "--out", str(folder)]
+    subprocess.run(command, check=True, capture_output=True)
+    saw = drive(report.write(folder))
+    assert saw["problems"] == []
+    assert (saw["light"], saw["dark"], saw["phone"]) == ([], [], [])
+    rows = pl.read_parquet(folder / "summary.parquet").filter(pl.col("metric") == "flows.throughput_total")
+    expected = {
+        (row["topology.bottleneck.buffer"], row["flows.a.scheme"]): (row["mean"] / 1e6, row["ci95"] / 1e6)
+        for row in rows.to_dicts()
+    }
+    assert len(saw["hovers"]) == len(expected) == 4
+    for text in saw["hovers"]:
+        found = re.fullmatch(r"(.+) · (\S+): (\S+) ± (\S+) \(n = 3\)", text)
+        assert found, text
+        mean, interval = expected[found[1], found[2]]
+        assert plain(found[3]) == pytest.approx(mean, rel=1e-3)
+        assert plain(found[4]) == pytest.approx(interval, rel=0.06)
+    assert saw["drawn"] == [4, 2]
+    lines = saw["csv"].strip().splitlines()[1:]
+    assert {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in lines} == {
+        point: pytest.approx(mean) for point, (mean, _) in expected.items()
+    }

@@ -5,6 +5,8 @@ import uplotStyles from "uplot/dist/uPlot.min.css?inline";
 import Chart from "./Chart.svelte";
 import { read, type PageData } from "./data";
 import Toolbar from "./Toolbar.svelte";
+import GridChart from "./GridChart.svelte";
+import { readGrids } from "./grids";
 import Motion from "./Motion.svelte";
 import { Stage } from "./stage";
 import { View } from "./view.svelte";
@@ -12,7 +14,22 @@ import { View } from "./view.svelte";
 /** More flows than this are shown by group first. */
 const MANY = 12;
 
+/** The charts of a sweep's page. */
+function grids(): void {
+  const source = document.getElementById("thalweg-grids");
+  if (!source?.textContent) return;
+  const data = readGrids(source.textContent);
+  for (const chart of data.charts) {
+    const plate = document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(chart.name)}"]`);
+    if (!plate) continue;
+    plate.replaceChildren();
+    mount(GridChart, { target: plate, props: { chart, data } });
+  }
+  document.documentElement.dataset.charts = "ready";
+}
+
 async function start(): Promise<void> {
+  grids();
   const source = document.getElementById("thalweg-charts");
   if (!source?.textContent) return;
   const data = await read(source.textContent);

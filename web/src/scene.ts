@@ -7,6 +7,9 @@ export interface Polyline {
   readonly colour: string;
   /** Runs of x and y in turn, in the units of the axes; a gap starts a new run. */
   readonly runs: readonly (readonly number[])[];
+  /** Each point is a square too, and with `bars` its x, low and high are a bar. */
+  readonly points?: readonly (readonly [number, number])[];
+  readonly bars?: readonly (readonly [number, number, number])[];
 }
 
 export interface Sketch {
@@ -18,6 +21,8 @@ export interface Sketch {
   readonly lines: readonly Polyline[];
   /** Positions on the x axis, and their words. */
   readonly marks: readonly (readonly [number, string])[];
+  /** Positions on the x axis with a tick, and its words; round numbers without. */
+  readonly xTicks?: readonly (readonly [number, string])[];
   /** A shaded range of x, such as the warm-up. */
   readonly shade: readonly [number, number] | null;
 }
@@ -32,6 +37,8 @@ export interface Scene {
   readonly width: number;
   readonly height: number;
   readonly primitives: readonly Primitive[];
+  /** Where a point of the axes is in the scene. */
+  readonly at: (x: number, y: number) => [number, number];
 }
 
 export const INK = "#1d2733";
@@ -73,12 +80,19 @@ export function scene(sketch: Sketch): Scene {
     line([LEFT, y(value), WIDTH - RIGHT, y(value)], GRID, 0.5);
     text([LEFT - 6, y(value) + 3], number(value), { anchor: "end" });
   }
-  for (const value of ticks(sketch.x[0], sketch.x[1], 8)) {
+  for (const [value, words] of sketch.xTicks ?? ticks(sketch.x[0], sketch.x[1], 8).map((one) => [one, number(one)] as const)) {
     line([x(value), bottom, x(value), bottom + 3], INK, 0.7);
-    text([x(value), bottom + 14], number(value), { anchor: "middle" });
+    text([x(value), bottom + 14], words, { anchor: "middle" });
   }
   line([LEFT, top, LEFT, bottom, WIDTH - RIGHT, bottom], INK, 0.7);
   for (const one of sketch.lines) for (const run of one.runs) if (run.length > 2) line(run.map((value, at) => (at % 2 === 0 ? x(value) : y(value))), one.colour, 1.2);
+  for (const one of sketch.lines) {
+    for (const [at, low, high] of one.bars ?? []) {
+      line([x(at), y(low), x(at), y(high)], one.colour, 1);
+      for (const end of [low, high]) line([x(at) - 3, y(end), x(at) + 3, y(end)], one.colour, 1);
+    }
+    for (const [at, value] of one.points ?? []) primitives.push({ kind: "box", x: x(at) - 2.5, y: y(value) - 2.5, width: 5, height: 5, colour: one.colour });
+  }
   for (const [at, words] of sketch.marks) {
     if (at < sketch.x[0] || at > sketch.x[1]) continue;
     line([x(at), top, x(at), bottom], INK, 0.7, true);
@@ -86,11 +100,11 @@ export function scene(sketch: Sketch): Scene {
   }
   text([(LEFT + WIDTH - RIGHT) / 2, bottom + 28], sketch.xLabel, { anchor: "middle" });
   text([12, (top + bottom) / 2], sketch.yLabel, { anchor: "middle", turned: true });
-  return { width: WIDTH, height: bottom + 36, primitives };
+  return { width: WIDTH, height: bottom + 36, primitives, at: (one, other) => [x(one), y(other)] };
 }
 
 function legendRows(lines: readonly Polyline[]): [Polyline, number][][] {
-  if (lines.length < 2) return [];
+  if (lines.length < 2 || lines.every((line) => line.label === "")) return [];
   const rows: [Polyline, number][][] = [];
   let left = Infinity;
   for (const line of lines) {

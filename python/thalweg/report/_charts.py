@@ -91,6 +91,52 @@ def data(run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, st
     return Markup(json.dumps(header, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
+def grids(
+    name: str, rows: Sequence[Mapping[str, Any]], keys: Sequence[str], metrics: Mapping[str, str]
+) -> Markup:
+    """The content of a sweep page's `<script id="thalweg-grids" type="application/json">`.
+
+    `rows` are those of `sweeps.points`; `metrics` are the labels of the vertical axes, by metric.
+    """
+    across = plots.Across.of(rows, keys[0])
+    others = [key.removeprefix("topology.") for key in keys[1:]]
+    charts = []
+    for metric, label in metrics.items():
+        lines = []
+        for index, (rest, part) in enumerate(plots.lines_of(rows, keys, metric).items()):
+            points = sorted(
+                ([across.places[row[keys[0]]], str(row[keys[0]]), *row[metric], row["n"]] for row in part),
+                key=lambda point: point[0],
+            )
+            lines.append(
+                {
+                    "label": ", ".join(map(str, rest)),
+                    "colour": plots.COLOURS[index % len(plots.COLOURS)],
+                    "points": points,
+                }
+            )
+        python = (
+            'import polars as pl\n\nrows = pl.read_parquet("summary.parquet")  # of the folder of the sweep\n'
+            f'rows = rows.filter(pl.col("metric") == "{metric}")\n'
+            f'print(rows.select({json.dumps(list(keys))[1:-1]}, "mean", "ci95", "n"))\n'
+        )
+        charts.append({"name": metric, "label": label, "lines": lines, "python": python})
+    header = {
+        "format": FORMAT,
+        "title": name,
+        "x": {
+            "label": across.label,
+            "key": keys[0],
+            "numeric": across.numeric,
+            "joined": across.joined,
+            "logarithmic": across.logarithmic,
+        },
+        "others": ", ".join(others),
+        "charts": charts,
+    }
+    return Markup(json.dumps(header, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+
+
 MAX_PACKETS = 100_000
 """Packets that a page draws; later ones are in the table only."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import plots
 from ..result import PAGE, with_overrides
 from ..sweep import points_of, sameness
+from . import _charts
 from ._page import number, render
 from .columns import unit_of
 
@@ -169,6 +170,10 @@ def page(folder: Path) -> str:
         ]
         if keys and len(rows) > 1
         else [],
+        grids=_charts.grids(title, rows, keys, {metric: axis_of(metric) for metric in metrics})
+        if keys and len(rows) > 1
+        else None,
+        chart_script=_charts.script(),
         runs=[{**run["values"], "seed": run["seed"], "trace_hash": run["trace_hash"]} for run in runs],
         run_columns=[*((key, key) for key in keys), ("seed", "seed"), ("trace_hash", "trace hash")],
     )
