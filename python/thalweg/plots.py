@@ -18,7 +18,7 @@ from . import styles
 from ._legend import LABEL
 from ._legend import place_legend as place_legend
 from ._legend import width_of as width_of
-from ._names import no_such
+from ._names import nearest, no_such
 from .quantities import numbers
 from .styles import COLOURS as COLOURS
 from .styles import FAINT as FAINT
@@ -228,7 +228,7 @@ def series(
     import polars as pl
     from matplotlib import rc_context
 
-    rows = _recorded(frame, name, subjects)
+    rows = recorded(frame, name, subjects)
     look = look or styles.page()
     unit, factor = unit_of(name)
     title = title or title_of(name)
@@ -265,18 +265,20 @@ def series(
     return figure
 
 
-def _recorded(frame: polars.DataFrame, name: str, subjects: Sequence[str] | None) -> polars.DataFrame:
-    """The rows of a series, of these subjects."""
+def recorded(frame: polars.DataFrame, name: str, subjects: Sequence[str] | None = None) -> polars.DataFrame:
+    """The rows of a series, of these subjects. Raises ``ValueError`` with the nearest names if there are none."""
     import polars as pl
 
     from .catalogue import renamed
 
     rows = frame.filter(pl.col("series") == name)
     if rows.is_empty():
-        recorded = sorted(frame["series"].unique())
-        if new := renamed(name, recorded):
+        there = sorted(frame["series"].unique())
+        if new := renamed(name, there):
             raise ValueError(f"the series {name!r} was renamed to {new!r}")
-        raise ValueError(f"{no_such('series', name, recorded)} recorded: {', '.join(recorded) or 'nothing'}")
+        hint = nearest(name, there) if there else ""
+        meant = f"; {hint}" if hint.startswith("did") else ""
+        raise ValueError(f"no series {name!r} was recorded{meant}; recorded: {', '.join(there) or 'nothing'}")
     if subjects is None:
         return rows
     known = set(frame["subject"].unique())

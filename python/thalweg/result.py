@@ -403,6 +403,16 @@ class Result:
             figure.savefig(out)
         return figure
 
+    def charts(self, series: Sequence[str] | None = None) -> Any:
+        """The interactive charts of the recorded series, as on the page of a run, as a widget for a notebook.
+
+        It needs anywidget: `pip install thalweg[notebook]`. Raises ``ValueError`` with the nearest name for a series that
+        was not recorded, and `ImportError` without anywidget.
+        """
+        from .widget import charts
+
+        return charts(self, series)
+
     def title_of(self, series: str) -> str:
         """The label of a recorded series. For consumers of named data it says that they send Interests."""
         from . import plots
@@ -435,6 +445,12 @@ class Result:
     def _known(self, table: str) -> None:
         if table not in TABLES:
             raise KeyError(no_such("table", table, TABLES))
+
+    def _repr_html_(self) -> str:
+        """The output in a notebook."""
+        from .report._notebook import of_run
+
+        return of_run(self)
 
     def __repr__(self) -> str:
         return f"<Result {self.title!r}, seed {self.seed}, {self.record['status']}, trace {self.trace_hash}>"

@@ -210,6 +210,12 @@ class Scenario:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _repr_html_(self) -> str:
+        """The output in a notebook."""
+        from .report._notebook import of_scenario
+
+        return of_scenario(self)
+
     def __repr__(self) -> str:
         return f"<Scenario {self.title!r}>"
 
@@ -383,6 +389,12 @@ class Plan:
     def control(self, listen: str, key: bytes, watch: _native.SdnControl) -> str:
         """Controls forwarders in this thread, by the network and ``[sdn]``; returns the final status as JSON."""
         return _native.ndn_control(self._native, listen, key, watch)
+
+    def _repr_html_(self) -> str:
+        """The output in a notebook."""
+        from .report._notebook import of_plan
+
+        return of_plan(self)
 
     def carry_out(
         self,

@@ -114,6 +114,12 @@ class Sweep:
         self.plans = [(cell, cell.scenario.plan(seed)) for cell in self.cells for seed in self.seeds]
         """Every run, in order."""
 
+    def _repr_html_(self) -> str:
+        """The output in a notebook."""
+        from .report._notebook import of_sweep
+
+        return of_sweep(self)
+
     def __len__(self) -> int:
         return len(self.plans)
 
@@ -149,6 +155,13 @@ class SweepResult:
         """Finished runs, in the order of the grid and the seeds."""
         self.planned = planned
         """Number of planned runs."""
+
+    @classmethod
+    def load(cls, folder: str | Path) -> SweepResult:
+        """Reads the folder of a sweep that `thalweg run` wrote. Raises `ResultError` if it holds none."""
+        from .report import sweeps
+
+        return sweeps.load(Path(folder))
 
     @property
     def complete(self) -> bool:
@@ -330,6 +343,12 @@ class SweepResult:
             for run in self.runs
             if all(run.values[key] == point.get(key.rsplit(".", 1)[-1], run.values[key]) for key in self.keys)
         ]
+
+    def _repr_html_(self) -> str:
+        """The output in a notebook."""
+        from .report._notebook import of_sweep_result
+
+        return of_sweep_result(self)
 
     def __repr__(self) -> str:
         return (

@@ -527,6 +527,19 @@ def test_the_scenario_to_start_from_meets_its_own_expectations(
     assert "overwritten" in refused_after(capsys, "new", str(file))
 
 
+def test_every_scenario_to_begin_with_is_listed_and_runs(tmp_path, capsys):
+    listed = asked(capsys, "new", "--list")["scenarios"]
+    assert [row["name"] for row in listed] == ["tcp", "sweep", "call", "multicast"]
+    assert all(row["question"].endswith("?") for row in listed)
+    for row in listed:
+        file = tmp_path / f"{row['name']}.toml"
+        assert call(["new", str(file), "--like", row["name"]]) == 0
+        scenario = tw.load(file)
+        assert scenario.warnings == []
+        assert scenario.with_({"duration": "2 s", "warmup": "0 s"}).run().flows.height > 0
+    assert "did you mean `call`?" in refused_after(capsys, "new", str(tmp_path / "x.toml"), "--like", "cal")
+
+
 def refused_after(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """As `refused`, forgetting what was printed before."""
     capsys.readouterr()

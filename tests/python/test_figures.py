@@ -7,6 +7,7 @@ import math
 import re
 import shutil
 import subprocess
+import webbrowser
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -15,7 +16,9 @@ import pypdf
 import pytest
 
 import thalweg as tw
+from conftest import SMALL
 from thalweg import plots, quantities, styles
+from thalweg.cli import call
 from thalweg.errors import FigureError
 
 if TYPE_CHECKING:
@@ -183,7 +186,7 @@ def test_wrong_names_of_a_sweep_are_answered_with_the_nearest(
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda run: run.plot("rat"), ValueError, "no series 'rat'; did you mean rate"),
+        (lambda run: run.plot("rat"), ValueError, "no series 'rat' was recorded; did you mean `rate`"),
         (lambda run: run.plot("rate", ["flow.reno.9"]), ValueError, "did you mean flow.reno.3"),
         (lambda run: run.plot("rate", ["reno.1"]), ValueError, "did you mean flow.reno.1"),
         (lambda run: run.plot("rate", style="papper"), FigureError, "did you mean paper"),
@@ -379,3 +382,94 @@ def test_a_figure_is_written_as_any_kind_of_file(run: tw.Result, tmp_path: Path)
         run.plot("rate", out=tmp_path / name, style="paper")
         assert (tmp_path / name).stat().st_size > 1000
     assert plots.svg(run.plot("rate", style="paper")).startswith("<svg")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The folders of a run and of a sweep, as the command writes them."""
+    folder = tmp_path_factory.mktemp("plot")
+    text = SMALL + '\n[sweep]\n"topology.bottleneck.buffer" = ["0.5 bdp", "2 bdp"]\n'
+    (folder / "small.toml").write_text(text, encoding="utf-8")
+    assert (
+        call(["run", str(folder / "small.toml"), "--no-sweep", "--out", str(folder / "run"), "--json"]) == 0
+    )
+    words = [
+        "run",
+        str(folder / "small.toml"),
+        "--runs",
+        "2",
+        "--jobs",
+        "1",
+        "--out",
+        str(folder / "sweep"),
+        "--json",
+    ]
+    assert call(words) == 0
+    return folder / "run", folder / "sweep"
+
+
+def test_the_command_draws_a_run_and_a_sweep(folders: tuple[Path, Path], capsys: Any) -> None:
+    run, sweep = map(str, folders)
+    assert call(["plot", run, "rate"]) == 0
+    assert (folders[0] / "rate.svg").is_file()
+    assert "rate.svg" in capsys.readouterr().out
+    assert call(["plot", sweep, UTILISATION, "--style", "paper", "--width", "ieee-column"]) == 0
+    (page,) = pypdf.PdfReader(folders[1] / f"{UTILISATION}.pdf").pages
+    assert float(page.mediabox.width) == pytest.approx(252, abs=0.01)
+    assert (
+        call(["plot", run, "rate", "--style", "paper", "--width", "4", "--out", f"{run}/four.pdf", "--json"])
+        == 0
+    )
+    (page,) = pypdf.PdfReader(folders[0] / "four.pdf").pages
+    assert float(page.mediabox.width) == pytest.approx(288, abs=0.01)
+
+
+def test_the_command_prints_what_it_draws_as_csv(folders: tuple[Path, Path], capsys: Any) -> None:
+    run, sweep = map(str, folders)
+    capsys.readouterr()
+    assert call(["plot", run, "rate", "--csv"]) == 0
+    printed = pl.read_csv(capsys.readouterr().out.encode())
+    series = tw.Result.load(run).series.filter(pl.col("series") == "rate")
+    assert printed["time_s"].to_list() == series["time_s"].unique().sort().to_list()
+    one = series.filter(pl.col("subject") == "flow.reno").sort("time_s")
+    assert printed["flow.reno"].to_list() == pytest.approx(one["value"].to_list())
+    assert call(["plot", sweep, UTILISATION, "--csv"]) == 0
+    printed = pl.read_csv(capsys.readouterr().out.encode())
+    assert printed.columns[0] == "topology.bottleneck.buffer (bdp)"
+    assert printed[printed.columns[0]].to_list() == [0.5, 2.0]
+    summary = tw.SweepResult.load(sweep).summary
+    assert printed["mean"].to_list() == pytest.approx(
+        summary.filter(pl.col("metric") == UTILISATION)["mean"].to_list()
+    )
+
+
+@pytest.mark.parametrize(
+    ("which", "words", "said"),
+    [
+        (0, ["rat"], "did you mean `rate`"),
+        (0, ["rate", "--only", "flow.ren"], "did you mean flow.reno"),
+        (0, ["rate", "--x", "buffer"], "--x is for sweeps"),
+        (0, ["rate", "--style", "papr"], "did you mean paper"),
+        (0, ["rate", "--style", "paper", "--width", "acm-colum"], "acm-column"),
+        (0, ["rate", "--width", "3"], "is for style 'paper'"),
+        (0, ["rate", "--csv", "--json"], "--csv prints numbers"),
+        (1, ["link.bottleneck.utilization"], "did you mean link.bottleneck.utilisation"),
+        (1, [UTILISATION, "--x", "bufer"], "did you mean"),
+        (1, [UTILISATION, "--only", "x"], "--only is for runs"),
+    ],
+)
+def test_the_command_refuses_what_is_not_there(
+    which: int, words: list[str], said: str, folders: tuple[Path, Path], capsys: Any
+) -> None:
+    assert call(["plot", str(folders[which]), *words]) == 2
+    printed = capsys.readouterr()
+    assert said in printed.out + printed.err
+
+
+def test_a_page_is_opened_on_demand(folders: tuple[Path, Path], monkeypatch: Any) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    assert call(["report", str(folders[0])]) == 0
+    assert opened == []
+    assert call(["report", str(folders[0]), "--open"]) == 0
+    assert opened == [(folders[0] / "report.html").resolve().as_uri()]

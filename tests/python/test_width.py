@@ -80,6 +80,7 @@ COMMANDS = {
     "doctor": ["doctor"],
     "scheme": ["schemes", "aimd"],
     "metric": ["metrics", "throughput_bps"],
+    "new-list": ["new", "--list"],
     "reproduce": ["reproduce", "mca", "--figure", "figure-8", "--quick", "--jobs", "1"],
 }
 """Commands with a golden file; they are run one after the other in one folder."""

@@ -1,6 +1,6 @@
 // Makes the charts of a report page interactive. Without this script, or where it fails, the page shows the same as pictures.
 
-import { mount } from "svelte";
+import { mount, unmount } from "svelte";
 import uplotStyles from "uplot/dist/uPlot.min.css?inline";
 import Chart from "./Chart.svelte";
 import { read, type PageData } from "./data";
@@ -33,19 +33,8 @@ async function start(): Promise<void> {
   const source = document.getElementById("thalweg-charts");
   if (!source?.textContent) return;
   const data = await read(source.textContent);
-  const style = document.createElement("style");
-  style.textContent = uplotStyles;
-  document.head.append(style);
   const view = new View(0, data.endS);
-  view.groups = flowsOf(data) > MANY && hasGroups(data);
-  const bar = document.getElementById("thalweg-charts-tools");
-  if (bar) mount(Toolbar, { target: bar, props: { view, sampleS: sampleOf(data), hasGroups: hasGroups(data) } });
-  for (const chart of data.charts) {
-    const plate = document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(chart.name)}"]`);
-    if (!plate) continue;
-    plate.replaceChildren();
-    mount(Chart, { target: plate, props: { chart, view, warmupS: data.warmupS, marks: data.marks } });
-  }
+  show(data, view, document.getElementById("thalweg-charts-tools"), (name) => document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(name)}"]`));
   const drawing = document.querySelector<SVGSVGElement>("[data-network] svg");
   const place = document.getElementById("thalweg-network");
   if (drawing && place) {
@@ -53,6 +42,43 @@ async function start(): Promise<void> {
     if (stage.moves) mount(Motion, { target: place, props: { stage, view, data } });
   }
   document.documentElement.dataset.charts = "ready";
+}
+
+/** Draws all charts of the data of a page into an element, such as the output of a notebook; the result removes them. */
+export async function draw(host: HTMLElement, text: string): Promise<() => void> {
+  const data = await read(text);
+  const tools = document.createElement("div");
+  const plates = new Map(data.charts.map((chart) => [chart.name, document.createElement("div")]));
+  host.replaceChildren(tools);
+  for (const chart of data.charts) {
+    const figure = document.createElement("figure");
+    const caption = document.createElement("figcaption");
+    const plate = plates.get(chart.name)!;
+    plate.className = "plate";
+    caption.textContent = chart.title;
+    figure.append(plate, caption);
+    host.append(figure);
+  }
+  return show(data, new View(0, data.endS), tools, (name) => plates.get(name) ?? null);
+}
+
+function show(data: PageData, view: View, bar: HTMLElement | null, plateOf: (name: string) => HTMLElement | null): () => void {
+  if (!document.getElementById("thalweg-charts-style")) {
+    const style = document.createElement("style");
+    style.id = "thalweg-charts-style";
+    style.textContent = uplotStyles;
+    document.head.append(style);
+  }
+  const mounted: ReturnType<typeof mount>[] = [];
+  view.groups = flowsOf(data) > MANY && hasGroups(data);
+  if (bar) mounted.push(mount(Toolbar, { target: bar, props: { view, sampleS: sampleOf(data), hasGroups: hasGroups(data) } }));
+  for (const chart of data.charts) {
+    const plate = plateOf(chart.name);
+    if (!plate) continue;
+    plate.replaceChildren();
+    mounted.push(mount(Chart, { target: plate, props: { chart, view, warmupS: data.warmupS, marks: data.marks } }));
+  }
+  return () => mounted.forEach((one) => void unmount(one));
 }
 
 function flowsOf(data: PageData): number {

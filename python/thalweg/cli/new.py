@@ -2,62 +2,63 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
-from .out import Refusal, show_json
+from cyclopts import Parameter
 
-STARTER = """\
-# How do two kinds of flows share one bottleneck?
-# `thalweg check FILE` prints the plan, `thalweg run FILE` runs it.
+from .out import Refusal, nearest, print_table, show_json
 
-title    = "Reno and CUBIC at one bottleneck"
-seed     = 1
-duration = "30 s"
-warmup   = "5 s"
-
-[topology]
-kind       = "dumbbell"
-edge       = { rate = "1 Gbit/s", delay = "1 ms", buffer = "1000 packets" }
-bottleneck = { rate = "20 Mbit/s", delay = "20 ms", buffer = "1 bdp" }
-
-[[flows]]
-name         = "reno"
-count        = 2
-scheme       = "reno"
-start_spread = "100 ms"          # each copy starts at random within this time: seeds differ
-
-[[flows]]
-name         = "cubic"
-count        = 2
-scheme       = "cubic"
-start        = "1 s"
-start_spread = "100 ms"
-
-[record]
-every  = "100 ms"
-series = ["rate", "window", "backlog"]
-
-[expect]
-"link.bottleneck.utilisation" = ">= 0.8"
-"""
-"""A scenario that runs in a second and uses the main tables."""
+STARTERS = ("tcp", "sweep", "call", "multicast")
+"""Scenarios to begin with: the names of the files in `starters`."""
 
 
-def new(file: Path = Path("scenario.toml"), /, *, json: bool = False) -> int:
-    """Write a first scenario file: two kinds of TCP flows at one bottleneck. Existing files are never overwritten.
+def new(
+    file: Path = Path("scenario.toml"),
+    /,
+    *,
+    like: str = "tcp",
+    listed: Annotated[bool, Parameter(name="--list")] = False,
+    json: bool = False,
+) -> int:
+    """Write a first scenario file. Existing files are never overwritten.
 
     Parameters
     ----------
     file
         Path of the new file.
+    like
+        Write this scenario: `tcp` has two kinds of TCP flows at one bottleneck, `--list` lists all.
+    listed
+        List the scenarios that a file can begin with.
     json
         Print one JSON object.
     """
+    if listed:
+        rows = [{"name": name, "question": question_of(name)} for name in STARTERS]
+        if json:
+            show_json({"scenarios": rows})
+        else:
+            print_table("", [("name", "name"), ("question", "question")], rows)
+        return 0
+    if like not in STARTERS:
+        raise Refusal(f"no scenario to begin with is called `{like}`", nearest(like, STARTERS))
     if file.exists():
         raise Refusal(f"{file} exists already", "name another file: existing files are not overwritten")
-    file.write_text(STARTER, encoding="utf-8")
+    file.write_text(text_of(like), encoding="utf-8")
     if json:
         show_json({"file": str(file)})
     else:
         print(f"wrote {file}; next: thalweg run {file}")
     return 0
+
+
+def text_of(name: str) -> str:
+    """The text of a scenario to begin with."""
+    return files("thalweg").joinpath(f"starters/{name}.toml").read_text(encoding="utf-8")
+
+
+def question_of(name: str) -> str:
+    """The question that it asks: its first line."""
+    return text_of(name).splitlines()[0].removeprefix("# ")

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ..errors import ResultError
 from .out import Refusal, show_json
 
 
-def report(run: Path, /, *, out: Path | None = None, json: bool = False) -> int:
+def report(
+    run: Path,
+    /,
+    *,
+    out: Path | None = None,
+    show: Annotated[bool, Parameter(name="--open")] = False,
+    json: bool = False,
+) -> int:
     """Write an HTML page about a run, a sweep or a reproduced paper: one file, opened without a server.
 
     Parameters
@@ -17,6 +28,8 @@ def report(run: Path, /, *, out: Path | None = None, json: bool = False) -> int:
         Folder that `thalweg run`, `thalweg emulate` or `thalweg reproduce` wrote.
     out
         HTML file to write. Default: `report.html` in the folder.
+    show
+        Open the page in the browser.
     json
         Print one JSON object.
     """
@@ -32,6 +45,8 @@ def report(run: Path, /, *, out: Path | None = None, json: bool = False) -> int:
             else "give a folder that `thalweg run` wrote"
         )
         raise Refusal(str(error), hint) from error
+    if show:
+        webbrowser.open(page.resolve().as_uri())
     if json:
         show_json({"report": str(page), "bytes": page.stat().st_size})
     else:

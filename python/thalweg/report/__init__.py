@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "begin_sweep",
     "compare",
+    "is_sweep",
     "network",
     "plans_of_sweep",
     "save_papers",
@@ -105,6 +106,13 @@ def plans_of_sweep(folder: str | Path) -> list[str] | None:
     from . import sweeps
 
     return sweeps.plans_of(Path(folder))
+
+
+def is_sweep(folder: str | Path) -> bool:
+    """Whether a folder holds a sweep that has ended."""
+    from . import sweeps
+
+    return (Path(folder) / sweeps.FILE).is_file()
 
 
 def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:

@@ -28,16 +28,27 @@ FORMAT = 2
 """Version of the header, as in `web/src/data.ts`."""
 
 
+LOAD = 'import thalweg as tw\n\nrun = tw.Result.load(".")  # the folder of the run\n'
+"""Python that loads the run of a page."""
+
+
+def script_text() -> str:
+    """The built script."""
+    return files(__package__).joinpath("assets/charts.js").read_text(encoding="utf-8")
+
+
 def script() -> Markup:
     """The built script, for a `<script>` element."""
-    text = files(__package__).joinpath("assets/charts.js").read_text(encoding="utf-8")
-    return Markup(text.replace("</script", "<\\/script"))
+    return Markup(script_text().replace("</script", "<\\/script"))
 
 
-def data(run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, str]]) -> Markup:
+def data(
+    run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, str]], *, load: str = LOAD
+) -> Markup:
     """The content of the page's `<script id="thalweg-charts" type="application/json">`.
 
     `titles` are the titles of the series to draw, by name; `marks` are times in seconds with what the scenario changes then.
+    `load` are the lines of Python before the plot of a chart.
     """
     groups = dict(zip(run.flows["flow"], run.flows["group"], strict=True)) if not run.flows.is_empty() else {}
     columns: list[polars.Series] = []
@@ -72,7 +83,7 @@ def data(run: Result, titles: Mapping[str, str], marks: Sequence[tuple[float, st
                     for subject in subjects
                 ],
                 "columns": places,
-                "python": _python(name),
+                "python": f'{load}run.plot("{name}", out="{name}.svg")\n',
             }
         )
     network, packets = _network(run, length)
@@ -222,11 +233,3 @@ def _packed(columns: Sequence[polars.Series]) -> str:
     numbers = [column.to_numpy().astype("<f8", copy=False) for column in columns]
     raw = b"".join(column.tobytes() for column in numbers)
     return base64.b64encode(gzip.compress(raw, mtime=0)).decode("ascii")
-
-
-def _python(name: str) -> str:
-    """Python that draws this series of a run folder."""
-    return (
-        'import thalweg as tw\n\nrun = tw.Result.load(".")  # the folder of the run\n'
-        f'run.plot("{name}", out="{name}.svg")\n'
-    )

@@ -89,7 +89,12 @@ def render(template: str, title: str, **content: Any) -> str:
 
 def part(name: str, *arguments: Any, **named: Any) -> str:
     """One of the parts separately; its content is `caller`."""
-    return str(getattr(_templates().get_template("parts.html").module, name)(*arguments, **named))
+    return part_of("parts.html", name, *arguments, **named)
+
+
+def part_of(template: str, name: str, *arguments: Any, **named: Any) -> str:
+    """A macro of a template."""
+    return str(getattr(_templates().get_template(template).module, name)(*arguments, **named))
 
 
 @cache

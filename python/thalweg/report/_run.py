@@ -40,11 +40,11 @@ def page(run: Result, folder: Path) -> str:
         f"{run.heading} · run",
         version=run.record["version"],
         heading=run.heading,
-        lead=_lead(run),
+        lead=lead(run),
         interrupted_s=None if run.complete else run.record["ended_s"],
         faults=run.record.get("emulation", {}).get("faults", []),
-        overview=_overview(run),
-        expect=[{**row, "measured": _measured(row)} for row in run.expect.to_dicts()],
+        overview=overview(run),
+        expect=expectations(run),
         network=network(run),
         roles=set(run.nodes["role"].to_list()),
         changes=[{"at": time_text(at), "what": words} for at, words in changes(run.plan)],
@@ -79,7 +79,8 @@ def page(run: Result, folder: Path) -> str:
     )
 
 
-def _lead(run: Result) -> str:
+def lead(run: Result) -> str:
+    """What ran, in a sentence."""
     flows = run.flows.height
     receivers = run.receivers.height
     text = f"{flows} flow{'s' * (flows != 1)}"
@@ -93,7 +94,8 @@ def _lead(run: Result) -> str:
     return text + "."
 
 
-def _overview(run: Result) -> list[tuple[str, str, str]]:
+def overview(run: Result) -> list[tuple[str, str, str]]:
+    """The main results: name, value, remark."""
     fullest = (
         run.links.sort("utilisation", descending=True, nulls_last=True).row(0, named=True)
         if run.links.height
@@ -131,6 +133,16 @@ def _overview(run: Result) -> list[tuple[str, str, str]]:
     return rows
 
 
+def expectations(run: Result) -> list[Content]:
+    """What the scenario expects, with what was measured."""
+    return [{**row, "measured": _measured(row)} for row in run.expect.to_dicts()]
+
+
+def flows_of(run: Result) -> Content:
+    """The table of flows."""
+    return _listed(run.flows, FLOWS)
+
+
 def _measured(row: dict[str, Any]) -> str:
     unit, factor = unit_of(row["key"])
     return "–" if row["measured"] is None else f"{number(row['measured'] * factor)} {unit}".rstrip()
@@ -161,7 +173,7 @@ def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:
 
 
 def _flows(run: Result) -> Content:
-    listed = _listed(run.flows, FLOWS)
+    listed = flows_of(run)
     shares = None
     if 2 <= len(listed["rows"]) <= 40:
         chart = plots.bars(

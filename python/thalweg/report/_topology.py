@@ -79,7 +79,8 @@ def _wires(links: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     wires: dict[str, dict[str, Any]] = {}
     for row in links:
         used = row["utilisation"] or 0.0
-        wire = wires.setdefault(row["link"], {**row, "utilisation": used})
+        wire = wires.setdefault(row["link"], {**row, "utilisation": used, "known": False})
+        wire["known"] |= row["utilisation"] is not None
         wire["utilisation"] = max(wire["utilisation"], used)
     return wires
 
@@ -108,7 +109,7 @@ def _wire(wire: Mapping[str, Any], at: Mapping[str, Place]) -> str:
     (x1, y1), (x2, y2) = at[wire["from"]], at[wire["to"]]
     full = min(max(wire["utilisation"], 0.0), 1.0)
     colour = f"color-mix(in srgb, var(--water, #0f6c7a) {100 * full:.0f}%, var(--faint, #b8c0c8))"
-    about = f"{wire['link']}: {_words(wire)}, {100 * full:.1f} % used"
+    about = f"{wire['link']}: {_words(wire)}" + (f", {100 * full:.1f} % used" if wire["known"] else "")
     return (
         f'<line data-link="{escape(wire["link"])}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
         f'stroke-width="{_width(wire):.1f}" '
@@ -153,8 +154,8 @@ def _labels(
         if len(named) <= 3 and all(_flat(wire, at) for wire in named):
             for wire in named:
                 x, y = middle(wire)
-                used = f"{wire['link']}, {100 * min(wire['utilisation'], 1.0):.0f} % used"
-                uses.append((x, y + 17 + _width(wire) / 2, used))
+                used = f", {100 * min(wire['utilisation'], 1.0):.0f} % used" if wire["known"] else ""
+                uses.append((x, y + 17 + _width(wire) / 2, f"{wire['link']}{used}"))
         x, y = middle(top)
         away = (9 if _flat(top, at) else 21) + _width(top) / 2
         under = len(group) == 1 and not _flat(top, at) and y > middle_y

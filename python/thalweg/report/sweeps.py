@@ -89,6 +89,24 @@ def save(
     (folder / PART).unlink(missing_ok=True)
 
 
+def load(folder: Path) -> SweepResult:
+    """The sweep that `save` wrote, with the runs in their folders. Raises `ResultError` if one cannot be read."""
+    from ..errors import ResultError
+    from ..result import Result
+    from ..sweep import SweepResult, SweepRun
+
+    try:
+        record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        listed = [(run["values"], run["seed"], run["folder"]) for run in record["runs"]]
+        keys, planned = list(record["keys"]), int(record["planned"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ResultError(f"{folder} holds no sweep that can be read: {error}") from error
+    if any(place is None for _, _, place in listed):
+        raise ResultError(f"{folder}: the runs of this sweep were not written")
+    runs = [SweepRun(values, seed, Result.load(folder / place)) for values, seed, place in listed]
+    return SweepResult(keys, runs, planned)
+
+
 def folder_of(result: Result, beside: Path) -> str | None:
     """The folder of a run relative to another one; None for a run in memory."""
     return None if result.folder is None else Path(os.path.relpath(result.folder, beside)).as_posix()
@@ -143,7 +161,7 @@ def page(folder: Path) -> str:
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
     title = with_overrides(record["title"], record.get("overrides", {}))
     cells = points_of((run["values"], run["trace_hash"]) for run in runs)
-    columns, listed = _table(rows, keys, metrics)
+    columns, listed = table_of(rows, keys, metrics)
     return render(
         "sweep.html",
         f"{title} · sweep",
@@ -179,7 +197,8 @@ def page(folder: Path) -> str:
     )
 
 
-def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> tuple[list[tuple[str, str]], list[Row]]:
+def table_of(rows: list[Row], keys: list[str], metrics: list[str]) -> tuple[list[tuple[str, str]], list[Row]]:
+    """Columns and rows of the means."""
     listed = [
         {
             **{key: row[key] for key in keys},
