@@ -11,13 +11,13 @@ use std::sync::LazyLock;
 use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, ArrivingData, ArrivingInterest, ArrivingNack, Cause,
-    Congestion, CongestionControl, Crossing, Cx, Delivery, EcnFeedback, EcnUse, FaceId, Feedback, FibEntry,
-    Gap, Label, LinkAlgorithm, LinkCx, Lost, Name, Packet, ParamError, ParamInfo, ParamList, ParamTable,
-    ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report, Return, RouterAlgorithm,
-    RouterCx, Scheme, SenderAlgorithm, Sending, Sent, Setup, SourceWindows, Strategy, StrategyCx, TransitCx,
-    Wants, ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkAlgorithm,
-    ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm, ambassador_impl_SenderAlgorithm,
-    ambassador_impl_Strategy,
+    Congestion, CongestionControl, Crossing, Cx, Delivery, EcnFeedback, EcnUse, EncodedFrame, FaceId,
+    Feedback, FibEntry, Gap, Label, LinkAlgorithm, LinkCx, Lost, Name, Packet, ParamError, ParamInfo,
+    ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverAlgorithm, ReceiverCx, Report,
+    Return, RouterAlgorithm, RouterCx, Scheme, SenderAlgorithm, Sending, Sent, Setup, SourceWindows,
+    Strategy, StrategyCx, TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl,
+    ambassador_impl_LinkAlgorithm, ambassador_impl_ReceiverAlgorithm, ambassador_impl_RouterAlgorithm,
+    ambassador_impl_SenderAlgorithm, ambassador_impl_Strategy,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -57,6 +57,7 @@ pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
 pub mod nack;
+pub mod nada;
 pub mod ndnsieve;
 pub mod pcon;
 pub mod perif_ecn;
@@ -65,6 +66,7 @@ pub mod prague;
 pub mod raaqm;
 pub mod reno;
 pub mod scalable;
+pub mod scream;
 pub mod srmcc;
 pub mod tcp_lp;
 pub mod tfmcc;
@@ -118,8 +120,10 @@ registry! {
         cvihis: Cvihis,
         gcc: Gcc,
         mca: Mca,
+        nada: Nada,
         perif_ecn: PerifEcn,
         pgmcc: Pgmcc,
+        scream: Scream,
         srmcc: Srmcc,
         tfmcc: Tfmcc,
         tfrc: Tfrc,

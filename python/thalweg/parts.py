@@ -374,6 +374,11 @@ if TYPE_CHECKING:
         start: str | None
         max: str | None
         frame_rate: int | None
+        reaction: str | None
+        variation: float | None
+        key_ratio: float | None
+        key_every: int | None
+        drop_after: str | None
 
     class CommandsKeys(TypedDict, total=False):
         """Keys of `Commands`."""
@@ -1276,15 +1281,16 @@ class Flow(Part):
     - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `cctcp`, `chopcop`, `coopcon`, `cubic`, `cubic_ndn`, `cvihis`,
       `dctcp`, `ecn_rate`, `ecp`, `flecom`, `gcc`, `highspeed`, `his`, `hobhis`, `hr_icp`, `htcp`, `hybla`,
       `icp`, `illinois`, `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`,
-      `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `prague`, `raaqm`, `reno`, `scalable`, `srmcc`, `tcp_lp`,
-      `tfmcc`, `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The congestion-control scheme, by its name in the
-      catalogue.
+      `nada`, `ndnsieve`, `pcon`, `perif_ecn`, `pgmcc`, `prague`, `raaqm`, `reno`, `scalable`, `scream`,
+      `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`, `vegas`, `veno`, `westwood`, `yeah`): The congestion-control scheme,
+      by its name in the catalogue.
     - `params` (table): Parameters of the scheme, where they differ from the default.
     - `stack` (`quinn`, `noq`, `str0m`): The transport stack that sends and receives, instead of Thalweg's TCP
       or streams: its real code in virtual time. `scheme` is then plugged into the stack.
     - `controller` (text): With `stack`: the stack's own congestion control, instead of `scheme`: "cubic" or
       "newreno" of quinn and noq (default: "cubic"), "gcc" of str0m.
-    - `encoder` (`Encoder`): stack = "str0m": the video encoder.
+    - `encoder` (`Encoder`): A live video encoder that follows the target rate of a stream's scheme, or the
+      bandwidth estimate of stack = "str0m".
     - `kernel` (text): Emulation: use TCP of the Linux kernel with this congestion control, such as "reno",
       "cubic" or "bbr". The endpoints are `real` nodes. A simulation uses Thalweg's TCP with the scheme of the
       same name, or with `scheme`.
@@ -1336,16 +1342,28 @@ class Flow(Part):
 
 
 class Encoder(Part):
-    """The video encoder of a stack for media.
+    """A live video encoder.
 
-    Its rate follows the bandwidth that the stack estimates.
+    Its rate follows the target rate of the stream's scheme, or the bandwidth that a stack for media
+    estimates.
 
-    - `min` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Lowest rate. Default: 100 kbit/s.
-    - `start` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Estimate at the start, from `min` to
-      `max`. Default: 300 kbit/s.
-    - `max` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Highest rate. The stack probes for as much.
-      Default: 2.5 Mbit/s.
+    - `min` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Lowest rate. Default: 150 kbit/s; with
+      `stack` 100 kbit/s.
+    - `start` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): stack: estimate at the start, from `min`
+      to `max`. Default: 300 kbit/s. A scheme has a parameter for its initial rate.
+    - `max` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Highest rate. A stack probes for as much.
+      Default: 1.5 Mbit/s; with `stack` 2.5 Mbit/s.
     - `frame_rate` (whole number): Frames per second. Default: 30.
+    - `reaction` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Streams: reaction time, the minimum time between
+      two changes of the encoder's rate (RFC 8593 §4.1). Default: 200 ms.
+    - `variation` (number): Streams: variation of frame sizes, the scale of a Laplace distribution as a share
+      of the mean size (RFC 8593 §4.3). Default: 0.15.
+    - `key_ratio` (number): Streams: size of a key frame relative to the mean size (RFC 8593 §4.2). The seven
+      frames after it are smaller. Default: 3.237.
+    - `key_every` (whole number): Streams: number of frames from one key frame to the next. Default: only the
+      first frame is a key frame.
+    - `drop_after` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Streams: drop frames that have waited at the
+      sender for longer than this. Default: never.
     """
 
     def __init__(self, **keys: Unpack[EncoderKeys]) -> None:

@@ -139,6 +139,11 @@ impl LossEvents {
         1.0 / mean.max(1.0)
     }
 
+    /// I₀, the packets since the first loss of the last event, and the weighted mean over I₁ … Iₙ; `None` before the first event.
+    pub fn intervals(&self) -> Option<(f64, f64)> {
+        Some((self.open(self.event?), self.mean_closed()?))
+    }
+
     /// Multiplies the interval before the first event by `factor`, if it still counts, because its length was computed before the
     /// round-trip time was known.
     pub fn scale_first(&mut self, factor: f64) {

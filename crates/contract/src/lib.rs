@@ -58,6 +58,6 @@ pub use sdn::{
 };
 pub use signal::{Eid, RESOLVED, Registration, Signal};
 pub use stream::{
-    Answer, Arrival, Feedback, Gap, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
+    Answer, Arrival, EncodedFrame, Feedback, Gap, ReceiverAlgorithm, ReceiverCx, SenderAlgorithm, Sending,
     ambassador_impl_ReceiverAlgorithm, ambassador_impl_SenderAlgorithm,
 };

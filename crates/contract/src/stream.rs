@@ -1,7 +1,7 @@
 //! Streams: paced data one way, small feedback the other. A scheme implements one trait at each end.
 
 use ambassador::delegatable_trait;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use crate::{Allowance, Cx, EndpointId, FeedbackTarget, Label};
 
@@ -13,6 +13,20 @@ pub trait SenderAlgorithm {
 
     /// The present rate. The stream paces packets at it.
     fn allowance(&self) -> Allowance;
+
+    /// The rate at which a live encoder is to produce frames, headers of packets included. It differs from the pacing rate where the scheme
+    /// empties the queue of frames faster than the encoder fills it.
+    fn media_rate(&self) -> Rate {
+        self.allowance().rate
+    }
+
+    /// The encoder that follows [`Self::media_rate`] produced a frame, which waits in the RTP queue. Never called for other data.
+    fn on_frame(&mut self, _frame: &EncodedFrame, _cx: &mut Cx<'_>) {}
+
+    /// Whether packets of an ECN-capable stream identify as L4S: ECT(1) instead of ECT(0) [RFC9331 §4.1]. Read once, when the stream is made.
+    fn l4s(&self) -> bool {
+        false
+    }
 
     /// The stream started.
     fn on_start(&mut self, _cx: &mut Cx<'_>) {}
@@ -98,6 +112,23 @@ pub struct Feedback {
     pub sent_at: Time,
     /// The scheme's label.
     pub label: Label,
+}
+
+/// A frame that an encoder just produced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedFrame {
+    /// Its size on the wire, headers of its packets included.
+    pub size: Bytes,
+    /// Bytes that wait in the RTP queue, this frame included.
+    pub queued: Bytes,
+    /// Age of the oldest packet in the RTP queue: time since its frame was encoded.
+    pub waited: Duration,
+    /// Time between two frames.
+    pub interval: Duration,
+    /// Lowest rate of the encoder.
+    pub min: Rate,
+    /// Highest rate of the encoder.
+    pub max: Rate,
 }
 
 /// A packet that is about to be sent.

@@ -15,8 +15,13 @@ fn plan(text: &str) -> std::sync::Arc<Plan> {
 
 /// The results of one flow over TFRC, a link of 10 Mbit/s and a round-trip time of 44 ms.
 fn run(seconds: u32, flow: &str, more: &str) -> lab::Report {
+    run_after(0, seconds, flow, more)
+}
+
+/// The same, without the first `warmup` seconds.
+fn run_after(warmup: u32, seconds: u32, flow: &str, more: &str) -> lab::Report {
     let text = format!(
-        "duration = \"{seconds} s\"\n[topology]\nkind = \"dumbbell\"\n\
+        "duration = \"{seconds} s\"\nwarmup = \"{warmup} s\"\n[topology]\nkind = \"dumbbell\"\n\
          edge = {{ rate = \"100 Mbit/s\", delay = \"2 ms\" }}\n\
          bottleneck = {{ rate = \"10 Mbit/s\", delay = \"20 ms\" }}\n\
          [[flows]]\nname = \"film\"\nscheme = \"tfrc\"\n{flow}\n{more}\n"
@@ -126,4 +131,30 @@ fn frames_that_depend_on_a_lost_frame_are_undecodable() {
     }
     // the list has types, so that frames depend on their I frames by default
     assert_eq!(lossy(""), lossy("depends = \"intra\""));
+}
+
+/// 1.5 Mbit/s at 30 frames per second are 6250 bytes: seven packets of at most 1000 bytes. The path takes 22 ms of propagation, and at least the transmission of 250 bytes of the last packet.
+#[test]
+fn an_encoder_follows_the_scheme_up_to_its_highest_rate() {
+    let encoder =
+        "encoder = { variation = 0.0, key_ratio = 1.0 }\nplayer = { startup = \"200 ms\", late = \"skip\" }";
+    let report = run_after(20, 60, encoder, "");
+    assert!((value(&report, "flow.film.throughput") / 1.5e6 - 1.0).abs() < 0.01);
+    let delays = ["delay_min", "delay_p50", "delay_p95", "delay_max"]
+        .map(|key| value(&report, &format!("flow.film.{key}")));
+    assert!(delays.is_sorted() && delays[0] > 0.022 && delays[3] < 0.1, "{delays:?}");
+    // frames leave before the next one is encoded
+    let queue = ["rtp_queue", "rtp_queue_p95", "rtp_queue_max"]
+        .map(|key| value(&report, &format!("flow.film.{key}")));
+    assert!(queue[2] < 0.034 && queue[0] <= queue[1], "{queue:?}");
+    assert_eq!(value(&report, "flow.film.frames_late"), 0.0);
+}
+
+/// Frames of a source that does not follow have no frame delays.
+#[test]
+fn only_an_encoder_that_follows_the_scheme_has_frame_delays() {
+    let report = run(20, "source = { kind = \"constant\", rate = \"1 Mbit/s\" }", "");
+    for key in ["delay", "delay_p95", "rtp_queue"] {
+        assert_eq!(report.value(&format!("flow.film.{key}")), None, "{key}");
+    }
 }

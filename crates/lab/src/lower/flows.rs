@@ -8,7 +8,7 @@ use schemes::Build;
 use sim::{Cast, Churn as ChurnSpec, FlowEmulation, FlowKind, FlowSpec, NdnSpec, ReceiverSpec, StackSpec};
 use stack::datagram::{self, Pattern, Spell};
 use stack::ndn::{self, ConsumerConfig, Gaps};
-use stack::stream::{self, FrameType, Frames, Modes, Video};
+use stack::stream::{self, EncoderModel, FrameType, Frames, Modes, Video};
 use stack::tcp::{self, Demand};
 use units::{Bytes, Duration, Rate, Time};
 
@@ -21,7 +21,7 @@ use crate::schema::ndn::{Consumer, PatternWord};
 use crate::schema::params::Params;
 use crate::schema::read::{At, Field};
 use crate::schema::values::Instant;
-use crate::schema::video::Player;
+use crate::schema::video::{Encoder, Player};
 
 /// The tables that make a flow each.
 pub(super) fn made(file: &File) -> impl Iterator<Item = &At<Flow>> {
@@ -175,7 +175,10 @@ fn over_stack(table: &Flow, stack: StackWord) -> StackSpec {
 fn over_stream(table: &Flow, traces: &BTreeMap<String, Trace>) -> stream::Config {
     let mut config = stream::Config {
         packet: *table.packet.known(),
-        video: table.source.given().map(|source| video(source, traces)),
+        video: match table.encoder.given() {
+            Some(table) => Some(encoder(table)),
+            None => table.source.given().map(|source| video(source, traces)),
+        },
         player: table.player.given().map(|table| player(table)),
         ..stream::Config::default()
     };
@@ -230,6 +233,27 @@ fn video(source: &Source, traces: &BTreeMap<String, Trace>) -> Video {
         live: *source.live.known(),
         // without a limit no frame is ever too old
         drop_after: source.drop_after.or(Duration::MAX),
+    }
+}
+
+/// The video of an encoder that follows the scheme.
+fn encoder(table: &Encoder) -> Video {
+    let model = EncoderModel {
+        min: *table.min.known(),
+        max: *table.max.known(),
+        reaction: *table.reaction.known(),
+        variation: *table.variation.known(),
+        key_ratio: *table.key_ratio.known(),
+        // without it, only the first frame is a key frame
+        key_every: table.key_every.or(0),
+        ..EncoderModel::default()
+    };
+    Video {
+        frames: Frames::Follows(model),
+        frame_rate: f64::from(*table.frame_rate.known()),
+        live: true,
+        // without a limit no frame is ever too old
+        drop_after: table.drop_after.or(Duration::MAX),
     }
 }
 

@@ -111,7 +111,7 @@ fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, who
     let Whole { trace, rows, curves, windows, .. } = *whole;
     all.put(format!("{subject}.count"), Some(members.len() as f64));
     let queueing = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].queueing()).collect());
-    let delays = pooled(members.iter().filter_map(|&row| rows[row].delays()));
+    let delays = pooled(members.iter().flat_map(|&row| rows[row].delays()));
     for column in &flows.columns {
         let value = match &column.cells {
             Cells::Number(values) => {
@@ -225,8 +225,8 @@ impl Over {
     }
 }
 
-/// The delays of several flows together.
-fn pooled<'a>(delays: impl Iterator<Item = &'a Delays>) -> Delays {
+/// The delays of several flows or receivers together.
+pub(super) fn pooled<'a>(delays: impl Iterator<Item = &'a Delays>) -> Delays {
     let mut all = Delays::default();
     delays.for_each(|some| all.add_all(some));
     all

@@ -8,12 +8,14 @@ use sim::{
     Cast, DROP_EVENTS, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, PacketRecord,
     ReceiverRecord, ReceiverSpec, Subject, Trace,
 };
+use stack::stream::Video;
 use stack::{ndn, tcp};
 use units::{Bytes, Duration, Time};
 
 use super::links::DROPS;
 use super::percentiles::{self, Counted, PERCENTS};
 use super::receivers::ReceiverRow;
+use super::summary::pooled;
 use super::windows::Windows;
 use crate::Plan;
 use crate::report::{Cells, Columns, FAIRNESS, Table, Words};
@@ -275,9 +277,33 @@ impl<'a> FlowRow<'a> {
             .flat_map(|(delays, min)| delays.iter().map(move |(delay, n)| (delay.saturating_sub(min), n)))
     }
 
-    /// The delays of its segments, if their distribution was recorded.
-    pub(super) fn delays(&self) -> Option<&Delays> {
-        self.record.meter.delays.as_deref()
+    /// Whether it carries the frames of an encoder that follows its scheme.
+    fn encodes(&self) -> bool {
+        matches!(&self.spec.kind, FlowKind::Stream(config) if config.video.as_ref().is_some_and(Video::follows))
+    }
+
+    /// The meters of its delays: that of a consumer, or those of the receivers of an encoder's frames.
+    fn meters(&self) -> impl Iterator<Item = &Meter> {
+        let encodes = self.encodes();
+        let own = (!encodes).then_some(&self.record.meter);
+        let theirs = self.receivers.iter().filter(move |_| encodes).map(|receiver| &receiver.record.meter);
+        own.into_iter().chain(theirs)
+    }
+
+    /// The distributions of the delays of its segments, or of its encoder's frames, where they were recorded.
+    pub(super) fn delays(&self) -> impl Iterator<Item = &Delays> {
+        self.meters().filter_map(|meter| meter.delays.as_deref())
+    }
+
+    /// Delays in the RTP queue at the sender: mean, 95th percentile and maximum; empty without an encoder that follows the scheme.
+    fn rtp_queue(&self) -> [Option<f64>; 3] {
+        let meter = &self.record.meter;
+        if !self.encodes() || meter.delay_count == 0 {
+            return [None; 3];
+        }
+        let mean = meter.delay_sum_ns as f64 / meter.delay_count as f64 / 1e9;
+        let p95 = meter.delays.as_ref().and_then(|delays| delays.percentile(95)).map(Duration::as_secs_f64);
+        [Some(mean), p95, Some(meter.delay_max.as_secs_f64())]
     }
 
     /// Rate of arrivals, headers included, in bit/s.
@@ -314,28 +340,33 @@ impl<'a> FlowRow<'a> {
         [Some(mean), Some(min), Some(max), Some(mean - min)]
     }
 
-    /// Delay from the first Interest for a segment to its Data: mean, standard deviation, minimum, maximum.
+    /// Delay from the first Interest for a segment to its Data, or of a frame: mean, standard deviation, minimum, maximum.
     fn delay(&self) -> [Option<f64>; 4] {
-        let meter = &self.record.meter;
-        if meter.delay_count == 0 {
+        let n: u64 = self.meters().map(|meter| meter.delay_count).sum();
+        if n == 0 {
             return [None; 4];
         }
-        let n = meter.delay_count as f64;
-        let mean_ns = meter.delay_sum_ns as f64 / n;
+        let sum: u128 = self.meters().map(|meter| u128::from(meter.delay_sum_ns)).sum();
+        let squares: u128 = self.meters().map(|meter| meter.delay_square_sum_ns2).sum();
+        let mean_ns = sum as f64 / n as f64;
         // Σ(x − m)² = Σx² − 2m·Σx + n·m² about an integer m near the mean, exact in integers
-        let (sum, count) = (u128::from(meter.delay_sum_ns), u128::from(meter.delay_count));
+        let count = u128::from(n);
         let m = sum / count;
-        let about_m = (meter.delay_square_sum_ns2 + count * m * m).saturating_sub(2 * m * sum) as f64 / n;
+        let about_m = (squares + count * m * m).saturating_sub(2 * m * sum) as f64 / n as f64;
         let off = mean_ns - m as f64;
         let variance_ns2 = (about_m - off * off).max(0.0);
-        let min = (meter.delay_min < Duration::MAX).then(|| meter.delay_min.as_secs_f64());
-        let max = min.map(|_| meter.delay_max.as_secs_f64());
+        let min = self.meters().map(|meter| meter.delay_min).min().filter(|min| *min < Duration::MAX);
+        let max = min.and_then(|_| self.meters().map(|meter| meter.delay_max).max());
+        let [min, max] = [min, max].map(|delay| delay.map(Duration::as_secs_f64));
         [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), min, max]
     }
 
     /// A percentile of these delays, if their distribution was recorded.
     fn percentile(&self, percent: u64) -> Option<f64> {
-        self.delays()?.percentile(percent).map(Duration::as_secs_f64)
+        let mut all = self.delays();
+        let (first, second) = (all.next()?, all.next());
+        let pooled = second.map(|_| pooled(self.delays()));
+        pooled.as_ref().unwrap_or(first).percentile(percent).map(Duration::as_secs_f64)
     }
 
     /// Frames that its source dropped; `None` if it carries no video.
@@ -409,6 +440,9 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("delay_p50_s", |row| row.percentile(50))
         .number("delay_p75_s", |row| row.percentile(75))
         .number("delay_p95_s", |row| row.percentile(95))
+        .number("rtp_queue_s", |row| row.rtp_queue()[0])
+        .number("rtp_queue_p95_s", |row| row.rtp_queue()[1])
+        .number("rtp_queue_max_s", |row| row.rtp_queue()[2])
         .number("owd_s", |row| row.owd()[0])
         .number("owd_min_s", |row| row.owd()[1])
         .number("owd_max_s", |row| row.owd()[2])

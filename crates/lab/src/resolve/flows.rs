@@ -182,7 +182,7 @@ impl Traffic {
     pub(super) fn subjects(&self, series: &str, ndn: &NdnNet, sdn: &SdnNet) -> BTreeSet<&'static str> {
         let schemes: BTreeSet<&str> = self.flows.iter().filter_map(Placed::scheme).collect();
         let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
-        let video = [stream::VIDEO_SERIES, stream::PLAYER_SERIES];
+        let video = [stream::VIDEO_SERIES, stream::ENCODER_SERIES, stream::PLAYER_SERIES];
         let house = [sim::SERIES, DERIVED, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
         let house = house.into_iter().chain(video).flatten();
         let all = house.chain(own).chain(of_forwarders(ndn, sdn));
@@ -222,9 +222,12 @@ impl Traffic {
 
 /// Series that the machines of a stream offer.
 fn of_stream(table: &Flow) -> impl Iterator<Item = &'static SeriesInfo> {
-    let video = table.source.given().into_iter().flat_map(|_| stream::VIDEO_SERIES);
+    let encoder = table.encoder.given();
+    let frames = table.source.given().map(|_| ()).or(encoder.map(|_| ()));
+    let video = frames.into_iter().flat_map(|()| stream::VIDEO_SERIES);
+    let encoder = encoder.into_iter().flat_map(|_| stream::ENCODER_SERIES);
     let player = table.player.given().into_iter().flat_map(|_| stream::PLAYER_SERIES);
-    stream::SERIES.iter().chain(video).chain(player)
+    stream::SERIES.iter().chain(video).chain(encoder).chain(player)
 }
 
 /// Series of nodes that forwarders and their parts offer.

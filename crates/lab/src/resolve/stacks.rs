@@ -81,6 +81,14 @@ fn encoder(table: &At<Flow>, usual: &sim::Encoder, notes: &mut Notes) -> Option<
     if let Some(at) = written {
         at.set(&mut all);
     }
+    for (key, place) in written.iter().flat_map(|at| at.written()) {
+        if !["min", "start", "max", "frame_rate"].contains(&key) {
+            notes
+                .wrong(place, format!("`{key}` is of an encoder that follows a scheme"))
+                .hint("leave it out: the encoder of the stack has frames of one size");
+            return None;
+        }
+    }
     if let Some(at) = written
         && !(all.min <= all.start && all.start <= all.max)
     {

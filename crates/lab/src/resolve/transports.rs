@@ -1,6 +1,7 @@
 //! The state machine of a flow: its transport, its scheme and their settings.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use contract::{EcnUse, Family};
 use schemes::{Build, Entry};
@@ -167,7 +168,7 @@ fn check_out_of_band(table: &At<Flow>, scheme: &str, net: &Net, notes: &mut Note
 }
 
 /// What goes with a scheme.
-const PARTS: [&str; 7] = ["params", "tcp", "stream", "player", "size", "rate", "app"];
+const PARTS: [&str; 8] = ["params", "tcp", "stream", "player", "encoder", "size", "rate", "app"];
 
 fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Option<Machine> {
     for (key, place) in table.written() {
@@ -244,7 +245,12 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
                     )
                     .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
             }
-            refuse(table, &["stream", "player"], &format!("`{scheme}`, which runs over TCP"), notes);
+            refuse(
+                table,
+                &["stream", "player", "encoder"],
+                &format!("`{scheme}`, which runs over TCP"),
+                notes,
+            );
             (Transport::Tcp, over_tcp(table, notes)?, None)
         }
         Build::Stream { .. } => {
@@ -378,12 +384,20 @@ fn over_stream(
     notes: &mut Notes,
 ) -> Option<(Flow, Option<(String, Trace)>)> {
     let before = notes.count();
+    if let (Some(encoder), Some(_)) = (table.encoder.given(), table.source.given()) {
+        notes
+            .wrong(encoder.place, "a stream carries the frames of an `encoder` or of a `source`")
+            .hint("write one of them: the encoder follows the scheme, the source does not");
+        return None;
+    }
+    let encoder = table.encoder.given().map(|encoder| video::encoder(encoder, notes));
     let video = table.source.given().map(|source| video::video(source, folder, notes));
     // errors of the video have been noted
     let has_types = match &video {
         Some(Some((_, Some((_, trace))))) => !trace.types.is_empty(),
         Some(Some((source, None))) => !source.pattern.is_missing(),
-        Some(None) | None => true,
+        None => encoder.is_none(),
+        Some(None) => true,
     };
     let player = video::player(table, has_types, entry.scheme.name, cast, notes);
     if notes.count() > before {
@@ -400,6 +414,7 @@ fn over_stream(
         packet: table.packet.clone().filled(usual.packet),
         stream: table.stream.given().map_or(&Stream::default(), |at| &at.value).filled(&usual).into(),
         source: source.into(),
+        encoder: encoder.flatten().map(Arc::new).into(),
         player: player.into(),
         ..Flow::default()
     };

@@ -1,16 +1,17 @@
 //! Video of streams: an encoder's frames, and the player at the receivers.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use sim::Cast;
-use stack::stream::{Depends, FrameType, Player as Usual};
+use stack::stream::{Depends, EncoderModel, FrameType, Player as Usual};
 use units::Duration;
 
 use super::Trace;
 use crate::files;
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::read::{At, Notes, shortened, suggestion};
-use crate::schema::video::{DependsWord, Player};
+use crate::schema::video::{DependsWord, Encoder, Player};
 
 /// Longest group of pictures.
 const MAX_TYPES: usize = 1000;
@@ -182,6 +183,35 @@ fn listed(text: &str) -> Result<Trace, (usize, String)> {
     Ok(Trace { sizes: sizes.into(), types: types.into() })
 }
 
+/// The encoder that follows the scheme, complete; `None` when something is noted.
+pub(super) fn encoder(table: &At<Arc<Encoder>>, notes: &mut Notes) -> Option<Encoder> {
+    let usual = EncoderModel::default();
+    let (min, max) = (table.min.or(usual.min), table.max.or(usual.max));
+    if let Some(start) = table.start.given() {
+        notes.wrong(start.place, "a stream starts at the initial rate of its scheme").hint(
+            "leave `start` out, or write the scheme's parameter: params = { initial_rate = \"300 kbit/s\" }",
+        );
+        return None;
+    }
+    if min > max {
+        let place = table.max.given().or(table.min.given()).map_or(table.place, |at| at.place);
+        notes
+            .wrong(place, format!("an encoder cannot go from {min} to {max}"))
+            .hint("lower `min` or raise `max`");
+        return None;
+    }
+    let encoder = Encoder::clone(&table.value);
+    Some(Encoder {
+        min: encoder.min.filled(min),
+        max: encoder.max.filled(max),
+        frame_rate: encoder.frame_rate.filled(30),
+        reaction: encoder.reaction.filled(usual.reaction),
+        variation: encoder.variation.filled(usual.variation),
+        key_ratio: encoder.key_ratio.filled(usual.key_ratio),
+        ..encoder
+    })
+}
+
 /// How the receivers of a stream play its frames; `None` where they do not, or when something is noted.
 pub(super) fn player(
     table: &Flow,
@@ -191,7 +221,7 @@ pub(super) fn player(
     notes: &mut Notes,
 ) -> Option<Player> {
     let written = table.player.given()?;
-    if table.source.is_missing() {
+    if table.source.is_missing() && table.encoder.is_missing() {
         notes
             .wrong(written.place, "there are no frames to be played")
             .hint("write what the stream carries: source = { kind = \"frames\", rate = \"1 Mbit/s\" }");

@@ -256,7 +256,7 @@ tables! {
         /// With `stack`: the stack's own congestion control, instead of `scheme`: "cubic" or "newreno" of quinn and noq (default:
         /// "cubic"), "gcc" of str0m.
         controller: String,
-        /// stack = "str0m": the video encoder.
+        /// A live video encoder that follows the target rate of a stream's scheme, or the bandwidth estimate of stack = "str0m".
         encoder: Arc<Encoder>,
         /// Emulation: use TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr". The endpoints are
         /// `real` nodes. A simulation uses Thalweg's TCP with the scheme of the same name, or with `scheme`.

@@ -2,7 +2,7 @@
 
 use units::{Duration, Rate};
 
-use crate::schema::bounds::{count, within};
+use crate::schema::bounds::{count, share_of, within};
 use crate::schema::read::{At, tables, words};
 
 tables! {
@@ -24,16 +24,28 @@ tables! {
         high: Duration where within("0 s", "1000000 s"),
     }
 
-    /// The video encoder of a stack for media. Its rate follows the bandwidth that the stack estimates.
+    /// A live video encoder. Its rate follows the target rate of the stream's scheme, or the bandwidth that a stack for media estimates.
     pub(crate) struct Encoder = "an encoder" {
-        /// Lowest rate. Default: 100 kbit/s.
+        /// Lowest rate. Default: 150 kbit/s; with `stack` 100 kbit/s.
         min: Rate where within("1 kbit/s", "1 Gbit/s"),
-        /// Estimate at the start, from `min` to `max`. Default: 300 kbit/s.
+        /// stack: estimate at the start, from `min` to `max`. Default: 300 kbit/s. A scheme has a parameter for its initial rate.
         start: Rate where within("1 kbit/s", "1 Gbit/s"),
-        /// Highest rate. The stack probes for as much. Default: 2.5 Mbit/s.
+        /// Highest rate. A stack probes for as much. Default: 1.5 Mbit/s; with `stack` 2.5 Mbit/s.
         max: Rate where within("1 kbit/s", "1 Gbit/s"),
         /// Frames per second. Default: 30.
         frame_rate: u32 where count(1, 240),
+        /// Streams: reaction time, the minimum time between two changes of the encoder's rate (RFC 8593 §4.1). Default: 200 ms.
+        reaction: Duration where within("0 s", "1000 s"),
+        /// Streams: variation of frame sizes, the scale of a Laplace distribution as a share of the mean size (RFC 8593 §4.3).
+        /// Default: 0.15.
+        variation: f64 where share_of(0.0, 1.0),
+        /// Streams: size of a key frame relative to the mean size (RFC 8593 §4.2). The seven frames after it are smaller. Default:
+        /// 3.237.
+        key_ratio: f64 where share_of(1.0, 8.0),
+        /// Streams: number of frames from one key frame to the next. Default: only the first frame is a key frame.
+        key_every: u32 where count(1, 1_000_000),
+        /// Streams: drop frames that have waited at the sender for longer than this. Default: never.
+        drop_after: Duration where within("1 us", "1000000 s"),
     }
 }
 

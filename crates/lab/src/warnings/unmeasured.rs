@@ -3,6 +3,7 @@
 use contract::NodeId;
 use sim::{FlowKind, FlowSpec};
 use stack::ndn;
+use stack::stream::Video;
 
 use super::is_finite;
 use crate::Plan;
@@ -70,6 +71,7 @@ fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static st
     }
     let none = |able: fn(&FlowSpec) -> bool| !flows.iter().any(|flow| able(flow));
     let consumes = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
+    let encodes = |flow: &FlowSpec| matches!(&flow.kind, FlowKind::Stream(config) if config.video.as_ref().is_some_and(Video::follows));
     let has_frames =
         |flow: &FlowSpec| matches!(&flow.kind, FlowKind::Stream(config) if config.video.is_some());
     let record = &plan.blueprint.record;
@@ -88,15 +90,15 @@ fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static st
         "fairness" | "fairness_mean" | "fairness_min" | "convergence" if none(controlled) => {
             Some(("no flow has a scheme", "write scheme = \"cubic\" in a flow"))
         }
-        "delay" | "delay_std" | "delay_min" | "delay_max" if none(consumes) => Some((
-            "it is of consumers of named data",
+        _ if last.starts_with("rtp_queue") && none(encodes) => Some((
+            "it is of streams whose encoder follows the scheme",
+            "write an `encoder` in the flow, such as encoder = { max = \"2 Mbit/s\" }",
+        )),
+        _ if matches!(last.split('_').next(), Some("delay")) && none(consumes) && none(encodes) => Some((
+            "it is of consumers of named data, and of the frames of an `encoder`",
             "`owd` is the one-way delay of a flow's packets, `queueing_delay` what they wait",
         )),
-        _ if last.starts_with("delay_p") && none(consumes) => Some((
-            "it is of consumers of named data",
-            "`owd` is the one-way delay of a flow's packets, `queueing_delay` what they wait",
-        )),
-        _ if last.starts_with("delay_p") && !record.distributions => {
+        _ if last.starts_with("delay_p") && none(encodes) && !record.distributions => {
             Some(("distributions are not recorded", "write distributions = true under [record]"))
         }
         "rtt" | "rtt_min" if none(|flow| !matches!(flow.kind, FlowKind::Datagram(_))) => Some((

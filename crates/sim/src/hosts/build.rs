@@ -2,6 +2,7 @@
 
 use contract::{Address, EndpointId, FlowId, ParamError, Random};
 use stack::ndn;
+use stack::stream::Video;
 
 use super::clocks::Clocks;
 use super::endpoint::{AnyEndpoint, EndpointState};
@@ -37,6 +38,17 @@ impl Hosts {
         hosts.add_producers(blueprint);
         if blueprint.record.distributions {
             hosts.endpoints.iter_mut().for_each(EndpointState::keep_reported_delays);
+        }
+        for (state, flow) in hosts.flows.iter().zip(&blueprint.flows) {
+            // delays of frames, and in the RTP queue
+            if matches!(&flow.kind, FlowKind::Stream(config) if config.video.as_ref().is_some_and(Video::follows))
+            {
+                let receivers =
+                    hosts.receivers[state.receivers.clone()].iter().map(|receiver| receiver.endpoint);
+                for id in receivers.chain([state.sender]) {
+                    hosts.endpoints[id.index()].keep_reported_delays();
+                }
+            }
         }
         hosts.keep_delays(blueprint);
         Ok(hosts)

@@ -12,6 +12,17 @@ pub const SERIES: &[SeriesInfo] = &[("allowed_rate", "bps", "flow", "rate that t
 pub const VIDEO_SERIES: &[SeriesInfo] =
     &[("waiting", "s", "flow", "age of the oldest video frame that waits at the sender")];
 
+/// Further series of a sender whose encoder follows the scheme.
+pub const ENCODER_SERIES: &[SeriesInfo] = &[
+    ("target_rate", "bps", "flow", "rate that the scheme asks of the encoder"),
+    (
+        "encoder_rate",
+        "bps",
+        "flow",
+        "rate of the encoder, which follows the target rate after its reaction time",
+    ),
+];
+
 /// Series of receivers that play a video.
 pub const PLAYER_SERIES: &[SeriesInfo] =
     &[("buffer", "s", "receiver", "player buffer: video that has arrived and has not been played")];

@@ -6,8 +6,10 @@
 //! the feedback.
 
 mod config;
+mod encoder;
 mod gaps;
 mod pacer;
+mod pieces;
 mod player;
 mod receiver;
 mod sender;
@@ -18,7 +20,8 @@ mod video;
 #[cfg(test)]
 mod video_tests;
 
-pub use config::{Config, PLAYER_SERIES, SERIES, VIDEO_SERIES};
+pub use config::{Config, ENCODER_SERIES, PLAYER_SERIES, SERIES, VIDEO_SERIES};
+pub use encoder::EncoderModel;
 pub use player::{Depends, Modes, Player, Playing, Plays};
 pub use receiver::Receiver;
 pub use sender::Sender;

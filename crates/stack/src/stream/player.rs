@@ -1,12 +1,12 @@
 //! Playback of a stream: a buffer that fills before the start, one frame per interval, stalls, and late or lost frames.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 use contract::{Count, Cx, Piece};
 use units::{Duration, Time};
 
+use super::pieces::Pieces;
 use super::{Config, FrameType};
 use crate::parts::Ranges;
 
@@ -116,8 +116,8 @@ pub struct Playing {
     newest: u32,
     /// Complete frames that are not due yet.
     whole: Ranges,
-    /// Frame number and bytes of incomplete frames.
-    parts: VecDeque<(u32, u32)>,
+    /// Incomplete frames.
+    pieces: Pieces,
     /// Types of the frames, repeated; empty if frames have no types.
     types: Arc<[FrameType]>,
     /// A frame that others depend on was lost, and no I frame has arrived since.
@@ -157,7 +157,7 @@ impl Playing {
             due: None,
             newest: 0,
             whole: Ranges::new(),
-            parts: VecDeque::new(),
+            pieces: Pieces::default(),
             types,
             broken: true,
             full: false,
@@ -213,29 +213,6 @@ impl Playing {
         !self.broken
     }
 
-    /// Whether a packet with `bytes` bytes completes its frame.
-    fn completes(&mut self, piece: Piece, bytes: u32) -> bool {
-        if bytes >= piece.frame_bytes {
-            return true;
-        }
-        // usually the newest frame
-        let mut at = self.parts.len();
-        while at > 0 && self.parts[at - 1].0 > piece.frame {
-            at -= 1;
-        }
-        if at == 0 || self.parts[at - 1].0 != piece.frame {
-            self.parts.insert(at, (piece.frame, bytes));
-            return false;
-        }
-        let have = &mut self.parts[at - 1].1;
-        *have = have.saturating_add(bytes);
-        let whole = *have >= piece.frame_bytes;
-        if whole {
-            self.parts.remove(at - 1);
-        }
-        whole
-    }
-
     /// Whether the buffer contains this much, or the rest of the video.
     fn holds(&self, span: Duration) -> bool {
         let all = self.count.is_some_and(|count| self.whole.end() == Some(u64::from(count)));
@@ -263,7 +240,7 @@ impl Plays for Playing {
     fn on_piece(&mut self, piece: Piece, bytes: u32, cx: &mut Cx<'_>) {
         let due = *self.due.get_or_insert(piece.frame);
         self.newest = self.newest.max(piece.frame.saturating_add(1));
-        if !self.completes(piece, bytes) {
+        if !self.pieces.completes(piece, bytes) {
             return;
         }
         if piece.frame < due {
@@ -315,9 +292,7 @@ impl Plays for Playing {
             }
             self.due = Some(due + 1);
             self.whole.remove_below(u64::from(due) + 1);
-            while self.parts.front().is_some_and(|part| part.0.saturating_add(KEPT) < due) {
-                self.parts.pop_front();
-            }
+            self.pieces.forget_before(due);
             self.state = State::Playing { at: at + self.interval };
         }
         self.show(cx);
@@ -359,14 +334,12 @@ impl Plays for Playing {
 /// Interval at which the buffer state is sent to the source, because packets can be lost.
 const SAID_EVERY: Duration = Duration::from_secs(1);
 
-/// Number of frames before the due one whose incomplete state is kept, to count frames that become complete late.
-const KEPT: u32 = 256;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use contract::{Meter, Outputs, Random};
 
+    use crate::stream::pieces::KEPT;
     use crate::testing::{FLOW, ME};
 
     /// A frame of two packets every 40 ms; every seventh packet is lost.
@@ -396,7 +369,7 @@ mod tests {
             }
             // 250 frames are in the buffer, and every seventh one leaves a gap
             assert!(playing.whole.as_slice().len() <= 250 / 7 + 2);
-            assert!(playing.parts.len() <= (250 + KEPT as usize) / 7 + 2);
+            assert!(playing.pieces.len() <= (250 + KEPT as usize) / 7 + 2);
         }
         assert_eq!(meter.count(Count::Stalls), 0);
         assert!(meter.count(Count::FramesMissed) > 2800);

@@ -8,6 +8,7 @@ use units::{Bytes, Time};
 
 use super::Config;
 use super::gaps::{Gaps, NumberClass};
+use super::pieces::FrameDelays;
 use super::player::{Playing, Plays};
 use crate::icn::Attachment;
 
@@ -28,6 +29,8 @@ pub struct Receiver<R, P = ()> {
     attachment: Option<Box<Attachment>>,
     feedback: Bytes,
     gaps: Gaps,
+    /// Delays of the frames of an encoder that follows the scheme.
+    frame_delays: Option<Box<FrameDelays>>,
     /// What it does with the frames of a video.
     player: P,
     running: bool,
@@ -41,6 +44,7 @@ impl<R: ReceiverAlgorithm> Receiver<R> {
         Self {
             algorithm,
             to,
+            frame_delays: config.video.as_ref().and_then(FrameDelays::of),
             player: (),
             attachment: None,
             feedback: config.feedback,
@@ -52,8 +56,9 @@ impl<R: ReceiverAlgorithm> Receiver<R> {
 
     /// The same with a player.
     pub fn playing(self, player: Playing) -> Receiver<R, Playing> {
-        let Self { algorithm, to, attachment, feedback, gaps, running, answers, player: () } = self;
-        Receiver { algorithm, to, attachment, feedback, gaps, running, answers, player }
+        let Self { algorithm, to, attachment, feedback, gaps, frame_delays, running, answers, player: () } =
+            self;
+        Receiver { algorithm, to, attachment, feedback, gaps, frame_delays, running, answers, player }
     }
 }
 
@@ -98,6 +103,9 @@ impl<R: ReceiverAlgorithm, P: Plays> Receiver<R, P> {
         cx.deliver(data.size);
         algorithm.on_data(&data, &mut ReceiverCx::new(cx, answers));
         if header.piece.frame_bytes > 0 {
+            if let Some(delays) = &mut self.frame_delays {
+                delays.on_piece(header.piece, packet.size_bytes, packet.sent_at, cx);
+            }
             self.player.on_piece(header.piece, packet.size_bytes, cx);
             self.change_mode(cx);
         }

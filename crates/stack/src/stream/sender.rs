@@ -52,13 +52,18 @@ pub struct Sender<L> {
 impl<L: SenderAlgorithm> Sender<L> {
     /// A source that sends to `to` after its start.
     pub fn new(config: &Config, algorithm: L, to: Destination) -> Self {
+        let l4s = algorithm.l4s();
         Self {
             control: algorithm.out_of_band().then_some(config.feedback),
             algorithm,
             to,
             attachment: None,
             packet: config.packet,
-            ecn: if config.ecn { Ecn::Capable } else { Ecn::NotCapable },
+            ecn: match (config.ecn, l4s) {
+                (true, true) => Ecn::CapableL4s,
+                (true, false) => Ecn::Capable,
+                (false, _) => Ecn::NotCapable,
+            },
             pacer: Pacer::new(config.packet, config.jitter),
             modes: config
                 .player
@@ -95,12 +100,25 @@ impl<L: SenderAlgorithm> Sender<L> {
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        self.encode(cx);
         if self.algorithm.wake() <= cx.now() {
             self.algorithm.on_timer(cx);
             self.follow(cx);
         }
         if self.next_at() <= cx.now() {
             self.send(cx);
+        }
+    }
+
+    /// Encodes the frames that are due, if the encoder follows the scheme.
+    #[inline]
+    fn encode(&mut self, cx: &mut Cx<'_>) {
+        while let Some(supply) = &mut self.supply
+            && supply.encodes_at() <= cx.now()
+            && let Some(frame) = supply.encode(self.algorithm.media_rate(), cx)
+        {
+            self.algorithm.on_frame(&frame, cx);
+            self.follow(cx);
         }
     }
 
@@ -158,7 +176,11 @@ impl<L: SenderAlgorithm> Sender<L> {
             return self.send_piece(self.packet, Piece::default(), cx);
         };
         let Some((size, piece)) = supply.take(self.packet, cx) else { return };
+        let waited = supply.age(piece, cx.now());
         let (waiting, ready_at) = (supply.waiting(cx.now()), supply.ready_at());
+        if supply.follows() {
+            cx.measured_delay(waited);
+        }
         self.send_piece(size, piece, cx);
         cx.probe("waiting", waiting.as_secs_f64());
         if ready_at > cx.now() {
@@ -239,7 +261,11 @@ impl<L: SenderAlgorithm> Endpoint for Sender<L> {
 
     #[inline]
     fn wake(&self) -> Time {
-        let own = if self.running { self.next_at().min(self.algorithm.wake()) } else { Time::NEVER };
+        let encodes_at = self.supply.as_ref().map_or(Time::NEVER, |supply| supply.encodes_at());
+        let own = match self.running {
+            true => self.next_at().min(self.algorithm.wake()).min(encodes_at),
+            false => Time::NEVER,
+        };
         self.attachment.as_ref().map_or(own, |attachment| own.min(attachment.wake()))
     }
 }

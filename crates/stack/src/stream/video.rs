@@ -7,6 +7,8 @@ use units::{Bytes, Duration, Rate};
 
 use crate::app::log_normal;
 
+use super::EncoderModel;
+
 /// Frames that a stream carries instead of endless data.
 ///
 /// Sizes are those on the wire and include the headers of the packets that carry a frame.
@@ -54,6 +56,8 @@ pub enum Frames {
         /// Whether the list repeats.
         repeat: bool,
     },
+    /// From an encoder that follows the target rate of the scheme. The video is live.
+    Follows(EncoderModel),
 }
 
 /// Type of a frame.
@@ -94,6 +98,11 @@ impl Video {
         Duration::from_nanos((1e9 / self.frame_rate + 0.5) as u64).max(Duration::from_nanos(1))
     }
 
+    /// Whether its encoder follows the target rate of the scheme.
+    pub const fn follows(&self) -> bool {
+        matches!(self.frames, Frames::Follows(_))
+    }
+
     /// Number of frames; `None` without an end.
     pub fn count(&self) -> Option<u32> {
         match &self.frames {
@@ -107,7 +116,7 @@ impl Video {
     /// Types of the frames, repeated; empty if frames have no types.
     pub fn types(&self) -> Arc<[FrameType]> {
         match &self.frames {
-            Frames::Equal { .. } => Arc::from([]),
+            Frames::Equal { .. } | Frames::Follows(_) => Arc::from([]),
             Frames::Groups { pattern, .. } => Arc::from(&pattern[..]),
             Frames::Trace { types, .. } => Arc::clone(types),
         }
@@ -116,7 +125,7 @@ impl Video {
     /// Relative size of frame `number`, without random variation.
     fn weight(&self, number: u32) -> f64 {
         match &self.frames {
-            Frames::Equal { .. } => 1.0,
+            Frames::Equal { .. } | Frames::Follows(_) => 1.0,
             Frames::Groups { pattern, sizes, .. } => sizes[pattern[number as usize % pattern.len()] as usize],
             Frames::Trace { sizes, .. } => f64::from(sizes[number as usize % sizes.len()]),
         }
@@ -132,7 +141,7 @@ impl Video {
             Frames::Equal { rate } => of(*rate, 1),
             Frames::Groups { rate, pattern, .. } => of(*rate, pattern.len()),
             Frames::Trace { rate: Some(rate), sizes, .. } => of(*rate, sizes.len()),
-            Frames::Trace { rate: None, .. } => 1.0,
+            Frames::Trace { rate: None, .. } | Frames::Follows(_) => 1.0,
         }
     }
 }
@@ -155,7 +164,7 @@ impl Encoder {
     pub(super) fn new(video: &Video, random: Random) -> Self {
         let variation = match video.frames {
             Frames::Groups { variation, .. } => variation,
-            Frames::Equal { .. } | Frames::Trace { .. } => 0.0,
+            Frames::Equal { .. } | Frames::Trace { .. } | Frames::Follows(_) => 0.0,
         };
         Self { unit: video.unit(), video: video.clone(), variation, random, number: 0, carry: 0.0 }
     }
