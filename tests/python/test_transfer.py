@@ -129,7 +129,6 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("send", __file__, "localhost:9", "--scheme", "cvihs"), "did you mean `cvihis`"),
         (("send", __file__, "localhost:9", "--scheme", "mircc"), "no scheme for transfers"),
         (("send", __file__, "localhost:9", "--scheme", "srmcc"), "needs reports of routers"),
-        (("send", __file__, "localhost:9", "--scheme", "perif_ecn"), "needs reports of routers"),
         (("send", __file__, ":9", "--scheme", "cvihis", "--group", "239.1.2.3:9"), "no scheme for groups"),
         (("send", __file__, "localhost:9", "--scheme", "cubic", "--mode", "background"), "has no modes"),
         (("send", __file__, "localhost:9", "--set", "pushh=0.9"), "did you mean `push`"),
